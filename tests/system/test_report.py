@@ -187,6 +187,19 @@ def test_the_report_has_the_executed_plans(served):
     assert report["other_plan_calls"] == 0
 
 
+def test_the_plans_of_a_job_are_predicted_and_explained(nacre, served):
+    path = served("data", "--hint", "nacre_machine=lustre")
+    (report,) = lines(path)
+    (plan,) = [plan for plan in report["plans"] if plan["call"] == "write"]
+    assert plan["predicted"]["algorithm"] == plan["algorithm"]
+    assert plan["predicted"]["seconds"] >= max(plan["predicted"]["busy"].values()) > 0
+    assert plan["predicted"] in plan["compared"]
+    assert "direct" in {one["algorithm"] for one in plan["compared"]}
+    text = nacre("explain", path).stdout
+    assert re.search(r"predicted: .* \(busy: .*\); a call took ", text)
+    assert "instead of " in text
+
+
 def test_the_report_has_the_shapes_of_calls(served):
     """Which bytes sampled ranks accessed, so that the job can be made again."""
     (report,) = lines(served("data"))

@@ -27,15 +27,16 @@ using namespace fixtures;
 using collective::Task;
 using plan::Direction;
 
-/// All ranks write or read `bytes` bytes at offset rank * bytes.
-std::vector<Outcome> move_all(World& world, Direction direction, std::int64_t bytes) {
+/// All ranks write or read `bytes` bytes at offset begin + rank * bytes.
+std::vector<Outcome> move_all(World& world, Direction direction, std::int64_t bytes,
+                              std::int64_t begin = 0) {
   std::vector<std::string> buffers;
   for (int rank = 0; rank < world.size(); ++rank) {
     buffers.emplace_back(static_cast<std::size_t>(bytes), static_cast<char>('a' + rank));
   }
   return world.run<Outcome>([&](OpenFile& file, int rank) {
     return file.transfer_all(access_to(buffers[static_cast<std::size_t>(rank)], direction,
-                                       Position::explicit_offset, rank * bytes),
+                                       Position::explicit_offset, begin + rank * bytes),
                              std::nullopt);
   });
 }
@@ -112,6 +113,22 @@ TEST_CASE("a machine file of another file system is noted, and used") {
   CHECK(world.file(0).hints().notes().front().find("its figures are for lustre") !=
         std::string::npos);
   CHECK(world.file(1).hints().get("nacre_machine") == path);
+  CHECK_FALSE(agreed(world.close()));
+}
+
+TEST_CASE("the time of a plan is predicted from a call in the second half, on rank 0") {
+  World world(2);
+  world.must_open(read_write);
+  constexpr std::int64_t bytes = 16;  // of a call
+  for (int call = 0; call < 7; ++call) {
+    CHECK_FALSE(agreed(move_all(world, Direction::write, bytes / 2, call * bytes)));
+  }
+  const PlanUse& in_steps = world.file(0).profile().plans().back();
+  REQUIRE(in_steps.calls == 5);
+  CHECK(in_steps.summary.bounds == Extent{2 * bytes, bytes});
+  REQUIRE(in_steps.predicted.has_value());
+  CHECK(in_steps.predicted->summary.bounds == Extent{5 * bytes, bytes});
+  CHECK_FALSE(world.file(1).profile().plans().back().predicted.has_value());
   CHECK_FALSE(agreed(world.close()));
 }
 

@@ -101,8 +101,8 @@ struct PlanUse {
            (groups == call.groups || have_equal_groups(call));
   }
   /// Whether the plan's time is predicted from the last call: its number is a power of two. Of N
-  /// calls the last such call is in the second half, where most bytes of the file are: the head of a
-  /// layout that grows is short, and has few OSTs.
+  /// calls the last such call is in the second half, where most bytes of the file are: the head of
+  /// a layout that grows is short, and has few OSTs.
   [[nodiscard]] bool represents_calls() const {
     return std::has_single_bit(static_cast<std::uint64_t>(calls));
   }

@@ -16,7 +16,6 @@ from .workloads import Workload, known_workloads
 if typing.TYPE_CHECKING:
     from .options import Check
 
-RANKS = (1, 3)
 BYTES = 500_000
 
 

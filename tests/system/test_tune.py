@@ -233,14 +233,21 @@ LOCKS = ("locks.wide", "locks.latency_us")
 
 
 def small_writes(
-    samples: Samples, *, direct: float | None, cached: float, locking: float, turn: float | None, place=PLACE
+    samples: Samples,
+    *,
+    direct: float | None,
+    cached: float,
+    locking: float,
+    turn: float | None,
+    passed_on: float | None = 10e-6,
+    place: plan.Place = PLACE,
 ) -> None:
     for how, seconds in (((True, True), direct), ((False, True), cached), ((False, False), locking)):
         if seconds:
             timed(samples, plan.small_word(place, *how), seconds)
-    if turn:
-        timed(samples, plan.turns_word(place), turn)
-    timed(samples, plan.ring_word(), 10e-6)
+    for writes, seconds in ((True, turn), (False, passed_on)):
+        if seconds:
+            timed(samples, plan.turns_word(place, writes), seconds)
 
 
 def test_narrow_locks_show_in_writes_of_one_node():
@@ -293,29 +300,32 @@ def test_locks_are_not_narrow_where_it_is_not_known_whether_they_are_wide(nodes,
 
 
 @pytest.mark.parametrize("turns", [(100e-6, 800e-6, 1500e-6), (300e-6, 1400e-6, 2500e-6)])
-def test_turns_that_vary_too_much_do_not_tell_whether_locks_are_wide(turns):
+@pytest.mark.parametrize("writes", [True, False])
+def test_turns_that_vary_too_much_do_not_tell_whether_locks_are_wide(turns, writes):
     samples = Samples()
-    small_writes(samples, direct=700e-6, cached=80e-6, locking=110e-6, turn=None)
+    steady = {"turn": None} if writes else {"turn": 2200e-6, "passed_on": None}
+    small_writes(samples, direct=700e-6, cached=80e-6, locking=110e-6, **steady)
     for seconds in turns:
-        sample = {"word": plan.turns_word(PLACE), "seconds": seconds, "bytes": 4096, "count": 1, "error": 0}
+        word = plan.turns_word(PLACE, writes)
+        sample = {"word": word, "seconds": seconds, "bytes": 4096, "count": 1, "error": 0}
         samples.add_line(f"NACRE-TUNE {json.dumps(sample)}")
     found = figures.find(samples, PLACE)
     assert not set(LOCKS) & set(found.figures)
     assert all("vary by " in found.missing[name] for name in LOCKS)
 
 
-def test_turns_in_which_ranks_wait_for_a_core_give_no_figures_of_locks():
+def test_ranks_that_wait_for_a_core_when_they_pass_the_turn_on_do_not_count_as_locks():
     samples = Samples()
-    small_writes(samples, direct=700e-6, cached=100e-6, locking=500e-6, turn=32e-3)
+    small_writes(samples, direct=700e-6, cached=100e-6, locking=100e-6, turn=33.5e-3, passed_on=32e-3)
     timed(samples, plan.message_word(False), 16e-3)
-    found = figures.find(samples, PLACE)
-    assert not set(LOCKS) & set(found.figures)
-    assert all("16.0 ms, because ranks waited for a core" in found.missing[name] for name in LOCKS)
+    found = figures.find(samples, PLACE).figures
+    assert found["locks.wide"].value == 1
+    assert found["locks.latency_us"].value == pytest.approx(200)
 
 
 def messages_of(seconds: float) -> figures.Findings:
     samples = Samples()
-    for word in (plan.message_word(False), plan.message_word(True), plan.ring_word(plan.FAR_BYTES)):
+    for word in (plan.message_word(False), plan.message_word(True), plan.ring_word()):
         timed(samples, word, seconds)
     return figures.find(samples, PLACE)
 
@@ -367,6 +377,22 @@ def test_nodes_that_add_up_share_no_uplink():
     found = on_uplinks(PLACE, count=1, link=1e12, ost=12e6)
     assert "uplinks.count" not in found.figures
     assert "no nodes of 8" in found.missing["uplinks.count"]
+
+
+@pytest.mark.parametrize(("share", "is_uplink"), [(0.82, False), (0.6, True)])
+def test_nodes_that_wait_for_each_other_at_busy_servers_share_no_uplink(share, is_uplink):
+    node, servers = 32e6, 8
+    samples = Samples()
+    for osts in plan.doublings(PLACE.osts):
+        given(samples, plan.ost_word(PLACE, 1, osts), min(8e6 * osts, node))
+    for steps in plan.server_steps(PLACE):
+        each = PLACE.osts // steps
+        given(samples, plan.ost_word(PLACE, each, step=steps), min(8e6 * each, node) if steps == servers else 8e6 * each)
+    for group in plan.uplink_groups(PLACE):
+        given(samples, group.word(PLACE), node * group.nodes * (share if group.uplinks == 1 else 1))
+    found = figures.find(samples, PLACE).figures
+    assert found["servers.osts_each"].value == PLACE.osts // servers
+    assert ("uplinks.count" in found) == is_uplink
 
 
 def test_the_bytes_that_a_node_has_on_the_way_are_found_if_they_limit_it():

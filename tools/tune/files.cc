@@ -202,7 +202,7 @@ Sample measure_transfer(const Ranks& ranks, const Measurement& what, const std::
 }
 
 /// Two nodes write to one object in turn, each to a page of its own, so that a wide lock moves to
-/// and fro. `count`: writes of each.
+/// and fro. `count`: turns of each. `writes=0`: they only tell each other that it is their turn.
 Sample measure_turns(const Ranks& ranks, const Measurement& what, const std::string& directory) {
   const std::string path = directory + "/data.turns";
   const int created = worst(ranks.rank == 0 ? create_file(path, what, 0) : 0);
@@ -212,6 +212,7 @@ Sample measure_turns(const Ranks& ranks, const Measurement& what, const std::str
   if (created == 0 && takes_part) {
     const int other = ranks.first_of_node[static_cast<std::size_t>(1 - ranks.node)];
     const std::int64_t count = what.number("count", 32);
+    const bool writes = what.number("writes", 1) != 0;
     const std::vector<char> buffer(page, 'n');
     const int file = open(path.c_str(), O_RDWR);
     if (file < 0) sample.error = errno;
@@ -222,7 +223,7 @@ Sample measure_turns(const Ranks& ranks, const Measurement& what, const std::str
         continue;
       }
       const off_t offset = ranks.node * what.number("apart", 1 << 19);
-      if (sample.error == 0 && pwrite(file, buffer.data(), page, offset) != page) {
+      if (writes && sample.error == 0 && pwrite(file, buffer.data(), page, offset) != page) {
         sample.error = errno != 0 ? errno : EIO;
       }
       MPI_Send(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD);

@@ -53,8 +53,8 @@ def message_word(far: bool) -> str:
     return word("message", far=int(far), count=200)
 
 
-def ring_word(size: int = 8) -> str:
-    return word("ring", size=size, count=2000 if size < KIB else 5)
+def ring_word() -> str:
+    return word("ring", size=FAR_BYTES, count=5)
 
 
 def copy_word(ranks: int, piece: int = MIB) -> str:
@@ -125,9 +125,10 @@ def small_word(place: Place, direct: bool, again: bool) -> str:
     return word("transfer", size=SMALL_BYTES, bytes=total, direct=int(direct), again=int(again), **numbers)
 
 
-def turns_word(place: Place) -> str:
-    """Two nodes write in turn to one object."""
-    return word("turns", count=TURNS, stripes=1, first=FIRST_OST % place.osts, osts=place.osts, stripe_size=MIB)
+def turns_word(place: Place, writes: bool = True) -> str:
+    """Two nodes write in turn to one object. Without `writes`, they only pass the turn on."""
+    numbers = {"stripes": 1, "first": FIRST_OST % place.osts, "osts": place.osts, "stripe_size": MIB}
+    return word("turns", count=TURNS, writes=int(writes), **numbers)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,7 +178,7 @@ def server_steps(place: Place) -> list[int]:
 
 def on_nodes(place: Place) -> list[str]:
     """What messages, copies and calls cost, whatever the servers."""
-    words = [message_word(False), message_word(True), ring_word(), ring_word(FAR_BYTES)]
+    words = [message_word(False), message_word(True), ring_word()]
     words += [copy_word(1), copy_word(place.ranks_per_node), copy_word(1, LINE_BYTES)]
     return words + [cached_word(write) for write in (True, False)]
 
@@ -203,5 +204,5 @@ def striped(place: Place) -> list[str]:
         words.append(ost_word(place, place.osts // servers, step=servers))
     words += [ost_word(place, nodes, step=1) for nodes in adding_counts(place)]
     if place.nodes > 1:
-        words += [turns_word(place), *(group.word(place) for group in uplink_groups(place))]
+        words += [turns_word(place), turns_word(place, writes=False), *(group.word(place) for group in uplink_groups(place))]
     return words

@@ -31,7 +31,9 @@ Status NodeFile::charge(plan::Direction direction, const Extent& extent, LockWis
         writes ? data_.accesses_to_write(part) : data_.accesses_of(part);
     if (!accesses) return accesses.error();
     // The model does not know more of a call than the kernel tells a file system.
-    const FileRequest request{*accesses, part.length == kernel_request_bytes_max, locks};
+    const bool may_continue =
+        part.length == kernel_request_bytes_max && (writes || part.end() < data_.size());
+    const FileRequest request{*accesses, may_continue, locks};
     Status charged = writes ? costs.write(caller(is_interrupted), request)
                             : costs.read(caller(is_interrupted), request);
     if (!charged) return charged;

@@ -69,6 +69,14 @@ void write_through(store::StoreFile& file, std::int64_t offset, std::int64_t siz
   CHECK(file.sync().ok());
 }
 
+void read(store::StoreFile& file, std::int64_t offset, std::int64_t size) {
+  Bytes bytes(static_cast<std::size_t>(size));
+  const store::ReadPiece piece{bytes.data(), size};
+  const store::Transfer done = file.read({&piece, 1}, offset);
+  CHECK_FALSE(done.error.has_value());
+  CHECK(done.bytes == size);
+}
+
 }  // namespace
 
 TEST_CASE("a flushed write takes the latency of its OST and the time of its bytes") {
@@ -105,6 +113,26 @@ TEST_CASE("calls on nodes that one computer emulates share its cores") {
 TEST_CASE("a write stays in the cache of its node") {
   World world(slow_machine());
   CHECK(world.run({[](store::StoreFile& file) { write(file, 0, 1'000); }})[0] == 0);
+}
+
+TEST_CASE("a read of the longest request leaves bytes on the way, unless the file ends there") {
+  constexpr std::int64_t longest = 1 << 20;
+  machine::Machine machine = slow_machine();
+  machine.stripe_size = longest;
+  machine.rpc_bytes = longest / 8;
+  machine.read_bytes = longest / 2;
+  World world(machine);
+  std::vector<SimulatedTime> reads;
+  world.run({[&](store::StoreFile& file) {
+    write_through(file, 0, 2 * longest);
+    for (const std::int64_t offset : {std::int64_t{0}, longest}) {
+      const SimulatedTime begin = world.scheduler.now();
+      read(file, offset, longest);
+      reads.push_back(world.scheduler.now() - begin);
+    }
+  }});
+  CHECK(reads[0] == 5'000 + longest / 2);
+  CHECK(reads[0] + reads[1] == 5'000 + 2 * longest);
 }
 
 TEST_CASE("two nodes that write to one OST wait for each other, to two OSTs not") {

@@ -387,7 +387,9 @@ def test_nodes_that_wait_for_each_other_at_busy_servers_share_no_uplink(share, i
         given(samples, plan.ost_word(PLACE, 1, osts), min(8e6 * osts, node))
     for steps in plan.server_steps(PLACE):
         each = PLACE.osts // steps
-        given(samples, plan.ost_word(PLACE, each, step=steps), min(8e6 * each, node) if steps == servers else 8e6 * each)
+        given(
+            samples, plan.ost_word(PLACE, each, step=steps), min(8e6 * each, node) if steps == servers else 8e6 * each
+        )
     for group in plan.uplink_groups(PLACE):
         given(samples, group.word(PLACE), node * group.nodes * (share if group.uplinks == 1 else 1))
     found = figures.find(samples, PLACE).figures

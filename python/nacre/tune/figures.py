@@ -10,7 +10,7 @@ from nacre.tune.samples import SPREAD_MAX, Figure, Samples
 PLATEAU = 0.9  # a rate within 10 % of the best has reached the plateau
 LOCK_SHARE = 0.3  # of the time of a write: less is no sign of a lock
 DEFAULT_REQUESTS = 8  # Lustre's max_rpcs_in_flight
-ALIKE = 0.1  # an OST reads as fast as it writes
+ALIKE = 0.25  # an OST reads as fast as it writes; what several nodes cost it is known for writes only
 LIMITED = 0.85  # a sum that is further below its parts has another limit
 CROWDED = 0.75  # the same, of nodes and servers that are all busy
 CORE_WAIT = 1e-3  # seconds: a message that takes longer has waited for a core
@@ -321,7 +321,9 @@ def _uplinks(found: Findings, samples: Samples, place: plan.Place) -> None:
         if alone is None or together is None:
             found.missing["uplinks.count"] = found.missing["uplinks.bandwidth"] = "not measured in the time"
             return
-        if together.value < _least_without_uplink(group.nodes * alone.value, _bandwidth_of_servers(found, place, group)):
+        if together.value < _least_without_uplink(
+            group.nodes * alone.value, _bandwidth_of_servers(found, place, group)
+        ):
             limited[group.uplinks] = together
     if not limited:
         found.missing["uplinks.count"] = found.missing["uplinks.bandwidth"] = (

@@ -1,4 +1,4 @@
-"""Which measurements a tune makes: words for the worker (tools/tune), in order of importance."""
+"""Which measurements a tune makes: words for the worker (tools/tune)."""
 
 from __future__ import annotations
 
@@ -183,10 +183,15 @@ def on_nodes(place: Place) -> list[str]:
     return words + [cached_word(write) for write in (True, False)]
 
 
-def basic(place: Place) -> list[str]:
-    """What every machine has."""
+def measurements(place: Place) -> list[str]:
+    """All, the quick ones first: where OSTs are slow, the time may not be enough for the curves of calls."""
     words = [*on_nodes(place), open_word()]
-    words += [call_word(place, write, size) for write in (True, False) for size in call_sizes(place)]
+    return words + (striped(place) if place.osts else []) + calls(place)
+
+
+def calls(place: Place) -> list[str]:
+    """The curves of one process and of a node by size of call."""
+    words = [call_word(place, write, size) for write in (True, False) for size in call_sizes(place)]
     if place.ranks_per_node > 1:
         words += [sharing_word(place, shared) for shared in (False, True)]
         sizes = call_sizes(place, place.ranks_per_node)
@@ -195,7 +200,7 @@ def basic(place: Place) -> list[str]:
 
 
 def striped(place: Place) -> list[str]:
-    """What machines with OSTs have."""
+    """What OSTs, servers, links and locks do."""
     words = [ost_word(place, nodes) for nodes in doublings(place.nodes)]
     words += [ost_word(place, nodes, write=False) for nodes in readers(place)]
     words += [small_word(place, *how) for how in ((True, True), (False, True), (False, False))]
@@ -204,5 +209,6 @@ def striped(place: Place) -> list[str]:
         words.append(ost_word(place, place.osts // servers, step=servers))
     words += [ost_word(place, nodes, step=1) for nodes in adding_counts(place)]
     if place.nodes > 1:
-        words += [turns_word(place), turns_word(place, writes=False), *(group.word(place) for group in uplink_groups(place))]
+        words += [turns_word(place, writes) for writes in (True, False)]
+        words += [group.word(place) for group in uplink_groups(place)]
     return words

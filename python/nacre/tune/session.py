@@ -36,13 +36,12 @@ class Session:
 
     def left(self) -> list[str]:
         """The measurements of figures that are not complete, each once."""
-        words = (plan.striped(self.where) if self.where.osts else []) + plan.basic(self.where)
         done = {
             word
             for word, found in self.samples.by_word.items()
             if len(found) >= self.repetitions or self.samples.error(word)
         }
-        return [word for word in dict.fromkeys(words) if word not in done]
+        return [word for word in dict.fromkeys(plan.measurements(self.where)) if word not in done]
 
     def measure_figures(self) -> None:
         left = self.left()

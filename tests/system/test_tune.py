@@ -305,8 +305,8 @@ def test_turns_that_vary_too_much_do_not_tell_whether_locks_are_wide(turns, writ
     samples = Samples()
     steady = {"turn": None} if writes else {"turn": 2200e-6, "passed_on": None}
     small_writes(samples, direct=700e-6, cached=80e-6, locking=110e-6, **steady)
+    word = plan.turns_word(PLACE, writes)
     for seconds in turns:
-        word = plan.turns_word(PLACE, writes)
         sample = {"word": word, "seconds": seconds, "bytes": 4096, "count": 1, "error": 0}
         samples.add_line(f"NACRE-TUNE {json.dumps(sample)}")
     found = figures.find(samples, PLACE)

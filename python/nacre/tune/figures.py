@@ -321,9 +321,8 @@ def _uplinks(found: Findings, samples: Samples, place: plan.Place) -> None:
         if alone is None or together is None:
             found.missing["uplinks.count"] = found.missing["uplinks.bandwidth"] = "not measured in the time"
             return
-        if together.value < _least_without_uplink(
-            group.nodes * alone.value, _bandwidth_of_servers(found, place, group)
-        ):
+        servers = _bandwidth_of_servers(found, place, group)
+        if together.value < _least_without_uplink(group.nodes * alone.value, servers):
             limited[group.uplinks] = together
     if not limited:
         found.missing["uplinks.count"] = found.missing["uplinks.bandwidth"] = (

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from . import race
-from .choice.search import EARLY_ROUNDS
+from .choice.search import EARLY_ROUNDS, HINTS, MPI
 from .patterns.cells import aggregators
-from .values import at_least, numbers, positive, size_bytes, sizes, words
+from .values import at_least, numbers, one_or_more, positive, size_bytes, sizes, words
 
 Act = Callable[[Any], None]
 
@@ -200,7 +200,13 @@ class Choice(Launches):
         parser=at_least(sum(EARLY_ROUNDS) + 1),
         metavar="N",
     )
-    peers: bool = option(False, "Also compare with the MPI itself, which has to be MPICH, with and without hints.")
+    against: Any = option(
+        HINTS,
+        f"What the automatic choice is compared with: {HINTS} of Nacre, {MPI} (the MPI itself, with and without "
+        "hints; it has to be MPICH), or both.",
+        parser=one_or_more(HINTS, MPI),
+        metavar=f"{HINTS},{MPI}",
+    )
     max_seconds: float | None = option(None, "Begin no case after this time; --resume continues.")
     timeout: float = option(30, "Time limit of a launch in seconds; the setting that exceeds it is left out.")
     virtual: bool = option(

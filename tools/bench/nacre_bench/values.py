@@ -12,6 +12,17 @@ def words(text: str) -> list[str]:
     return [word for word in text.split(",") if word]
 
 
+def one_or_more(*choices: str) -> Callable[[str], list[str]]:
+    def parse(text: str) -> list[str]:
+        found = words(text)
+        wrong = [word for word in found if word not in choices]
+        if wrong or not found:
+            raise typer.BadParameter(f"{wrong[0] if wrong else 'nothing'} is not one of {', '.join(choices)}")
+        return found
+
+    return parse
+
+
 def numbers(text: str) -> list[int]:
     return [positive(word) for word in words(text)]
 

@@ -101,13 +101,23 @@ class Cases(unittest.TestCase):
 class Search(unittest.TestCase):
     def test_the_automatic_choice_has_no_hint_and_is_the_first(self):
         for case in all_cases():
-            first, *others = search.settings_of(case)
+            first, *others = search.competitors(case, 8, [search.HINTS])
             self.assertEqual(first, Setting(AUTOMATIC))
             self.assertEqual(len({one.label for one in others}), len(others))
             self.assertEqual(
-                {dict(one.hints)["nacre_algorithm"] for one in others},
+                {dict(one.hints).get("nacre_algorithm") for one in others} - {None},
                 {"direct", "two_phase", "dynamic_segmentation", "static_segmentation"},
             )
+            self.assertFalse(any(one.is_peer for one in others))
+
+    def test_the_mpi_alone_can_be_all_that_the_choice_is_compared_with(self):
+        only_mpi = search.competitors(BY_DEFAULT, 8, [search.MPI])
+        self.assertEqual(only_mpi, [Setting(AUTOMATIC), *search.peer_settings(BY_DEFAULT)])
+        both = search.competitors(BY_DEFAULT, 8, [search.HINTS, search.MPI])
+        self.assertEqual(both, search.competitors(BY_DEFAULT, 8, [search.HINTS]) + only_mpi[1:])
+        self.assertEqual(parsed(options.Choice, "--against", "mpi").against, ["mpi"])
+        with self.assertRaisesRegex(typer.BadParameter, "romio is not one of hints, mpi"):
+            parsed(options.Choice, "--against", "hints,romio")
 
     def test_stripe_counts_are_searched_where_nacre_lays_out_the_file(self):
         counts = [dict(one.hints)["striping_factor"] for one in search.stripe_settings(BY_DEFAULT, 48)]
@@ -155,6 +165,13 @@ class Search(unittest.TestCase):
         self.assertIsNone(figures.ratio_to_peer(one))
         one["opens"] = {AUTOMATIC: {"0": 0.1}, "MPI alone": {"0": 0.2}}
         self.assertAlmostEqual(figures.ratio_to_peer(one).value, 1.0)
+
+    def test_the_mpi_alone_is_shown_without_a_searched_setting_beside_it(self):
+        one = entry("a", {AUTOMATIC: [1.0], "MPI alone": [2.0]}, AUTOMATIC, best_peer="MPI alone")
+        one |= {"best": None, "opens": {AUTOMATIC: {"0": 0.0}, "MPI alone": {"0": 0.0}}}
+        shown = choice_text(result_of(one))
+        self.assertIn("0 of 1 more than 10 % slower; median 0.5", shown)
+        self.assertNotIn("straddle", shown)
 
     def test_too_few_rounds_are_an_error(self):
         with self.assertRaisesRegex(typer.BadParameter, "3 is less than 4"):

@@ -23,20 +23,10 @@ from ..schedule import Progress
 from ..workloads import known_workloads
 from . import measured
 from .cases import BY_DIRECTORY, BY_FILE_SYSTEM, BY_HINT, LOCAL, Case, chosen_cases
-from .figures import ratio_of
+from .figures import ratio_of, ratio_to_peer
 from .plans import plans_of
 from .record import labelled, predicted, record_of
-from .search import (
-    AUTOMATIC,
-    EARLY_ROUNDS,
-    Setting,
-    Times,
-    ost_count,
-    peer_settings,
-    settings_of,
-    stripe_settings,
-    survivors,
-)
+from .search import AUTOMATIC, EARLY_ROUNDS, MPI, Setting, Times, competitors, ost_count, survivors
 
 WARM_UP = "warm-up"
 # All testbeds have as many nodes, so that cases of different numbers of nodes share one.
@@ -69,7 +59,7 @@ def site(config: Config, case: Case, directory: str) -> Iterator[place.Place]:
 
 def layout_kind_of(case: Case, arguments: Choice) -> str:
     """A peer may know no hint for stripes: its files get them from their directory, as do all others beside it."""
-    return BY_DIRECTORY if arguments.peers and case.layout_kind == BY_HINT else case.layout_kind
+    return BY_DIRECTORY if MPI in arguments.against and case.layout_kind == BY_HINT else case.layout_kind
 
 
 def file_of(case: Case, where: place.Place, layout_kind: str) -> str:
@@ -142,9 +132,7 @@ class CaseRun:
         self.layout_kind = layout_kind_of(case, arguments)
         self.file = file_of(case, where, self.layout_kind)
         self.scratch = scratch
-        self.settings = settings_of(case) + (peer_settings(case) if arguments.peers else [])
-        if case.file_system != LOCAL and case.direction == WRITE:  # all settings read the same file
-            self.settings += stripe_settings(case, ost_count(case))
+        self.settings = competitors(case, ost_count(case), arguments.against)
         self.places = {setting.label: i for i, setting in enumerate(self.settings)}
         self.times: Times = {}
         self.opens: Times = {}
@@ -289,4 +277,9 @@ class Run:
 def brief(entry: dict) -> str:
     if entry["error"]:
         return f"{entry['case']}: {entry['error'].splitlines()[0]}"
-    return f"{entry['case']}: automatic/best {ratio_of(entry) or '-'}, best {entry['best']}, {entry['seconds']:.0f} s"
+    ratios = [
+        f"automatic/{name} {ratio}, {entry[name]}"
+        for name, ratio in (("best", ratio_of(entry)), ("best_peer", ratio_to_peer(entry)))
+        if ratio
+    ]
+    return f"{entry['case']}: {'; '.join(ratios) or '-'}; {entry['seconds']:.0f} s"

@@ -10,9 +10,12 @@ from nacre import testbed
 from nacre.newer_python import tomllib
 from nacre.text import amount
 
-from .cases import BY_FILE_SYSTEM, Case
+from ..cells import WRITE
+from .cases import BY_FILE_SYSTEM, LOCAL, Case
 
 AUTOMATIC = "automatic"
+# What the automatic choice is compared with: hints of Nacre, or the MPI itself.
+HINTS, MPI = "hints", "mpi"
 STRIPES = "striping_factor"
 ROUND_BYTES = (256 << 10, 1 << 20, 4 << 20)
 SEGMENTATIONS = ("dynamic_segmentation", "static_segmentation")
@@ -65,9 +68,9 @@ def two_phase(aggregators: int, pattern: str, osts_each: int, round_bytes: int) 
     return Setting(f"two_phase A={aggregators} {domains} {amount(round_bytes)}", tuple(hints))
 
 
-def settings_of(case: Case) -> list[Setting]:
-    """The automatic choice first, then the search."""
-    settings = [Setting(AUTOMATIC), Setting("direct", (("nacre_algorithm", "direct"),))]
+def searched_settings(case: Case) -> list[Setting]:
+    """Nacre's hints, but those for the layout."""
+    settings = [Setting("direct", (("nacre_algorithm", "direct"),))]
     for count in aggregator_counts(case):
         for pattern, osts_each in patterns_for(case, count):
             settings += [two_phase(count, pattern, osts_each, size) for size in rounds_for(case, count)]
@@ -78,7 +81,9 @@ def settings_of(case: Case) -> list[Setting]:
 
 
 def ost_count(case: Case) -> int:
-    """Of the case's emulated machine."""
+    """Of the case's emulated machine; 0 of a local file system."""
+    if case.file_system == LOCAL:
+        return 0
     machine = tomllib.loads(pathlib.Path(testbed.machine_file(case.file_system)).read_text())
     return machine["osts"]["count"]
 
@@ -104,6 +109,16 @@ def peer_settings(case: Case) -> list[Setting]:
     for count in aggregator_counts(case):
         settings.append(peer(f"MPI alone A={count}", "enable", cb_nodes=count))
     return settings
+
+
+def competitors(case: Case, osts: int, against: list[str]) -> list[Setting]:
+    """The automatic choice first, then what it is compared with. `osts`: of the file system."""
+    settings = [Setting(AUTOMATIC)]
+    if HINTS in against:
+        settings += searched_settings(case)
+        if case.direction == WRITE:  # all settings read the same file
+            settings += stripe_settings(case, osts)
+    return settings + (peer_settings(case) if MPI in against else [])
 
 
 # The seconds of each setting by round.

@@ -103,9 +103,9 @@ def algorithms_text(judged: list[Judged]) -> str:
     return table(["algorithm", "best in", "chosen in"], rows)
 
 
-def peers_text(judged: list[Judged]) -> str:
+def peers_text(entries: list[dict]) -> str:
     """The automatic choice against the peer's fastest setting; empty if there was no peer."""
-    ratios = [(one.entry, ratio) for one in judged if (ratio := ratio_to_peer(one.entry))]
+    ratios = [(entry, ratio) for entry in entries if not entry["error"] and (ratio := ratio_to_peer(entry))]
     if not ratios:
         return ""
     rows = [
@@ -163,6 +163,7 @@ def choice_text(result: dict) -> str:
     parts = [run_text(result), VIRTUAL if result["settings"].get("virtual") else ABOUT]
     if judged:
         parts += [cases_text(judged), shares_text(judged), misses_text(judged), algorithms_text(judged)]
-        parts += [fixed_text(judged), peers_text(judged)]
-    parts += [predictions_text(entries), slow_text(entries, result["settings"]["timeout"]), failures_text(entries)]
+        parts += [fixed_text(judged)]
+    parts += [peers_text(entries), predictions_text(entries)]
+    parts += [slow_text(entries, result["settings"]["timeout"]), failures_text(entries)]
     return "\n\n".join(part for part in parts if part)

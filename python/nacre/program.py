@@ -11,8 +11,48 @@ import shutil
 import subprocess
 from pathlib import Path
 
-# Commands that start another program, with the number of words before that program, not counting options.
-_PREFIXES = {"env": 0, "nice": 0, "time": 0, "numactl": 0, "stdbuf": 0, "setarch": 1, "taskset": 1, "timeout": 1}
+
+class Prefix:
+    """A command that starts another program: `count` words stand before that program, not counting options and the
+    values of options. `valued`: the options whose value is the next word."""
+
+    def __init__(self, count: int, valued: str = ""):
+        self.count = count
+        self.valued = frozenset(valued.split())
+
+    def program_of(self, words: list[str]) -> list[str]:
+        """The words from the program on, of those that follow the command's name."""
+        left = self.count
+        while words:
+            word, *rest = words
+            if word == "--":
+                return rest[left:]
+            if word in self.valued:
+                words = rest[1:]
+            elif word.startswith("-") or "=" in word:
+                words = rest
+            elif left > 0:
+                left -= 1
+                words = rest
+            else:
+                break
+        return words
+
+
+_PREFIXES = {
+    "env": Prefix(0, "-u --unset -C --chdir"),
+    "nice": Prefix(0, "-n --adjustment"),
+    "numactl": Prefix(
+        0,
+        "-i --interleave -w --weighted-interleave -p --preferred -P --preferred-many -m --membind -N --cpunodebind"
+        " -C --physcpubind",
+    ),
+    "setarch": Prefix(1),
+    "stdbuf": Prefix(0, "-i --input -o --output -e --error"),
+    "taskset": Prefix(1),
+    "time": Prefix(0, "-f --format -o --output"),
+    "timeout": Prefix(1, "-k --kill-after -s --signal"),
+}
 _ABI_BY_SONAME = [
     (re.compile(r"^libmpi_abi\.so"), "mpiabi"),
     (re.compile(r"^libmpich(\w*)?\.so"), "mpich"),
@@ -64,12 +104,8 @@ def inspect(words: list[str]) -> Program:
 
 def without_prefixes(words: list[str]) -> list[str]:
     """`words` without `env`, `timeout` and similar prefixes."""
-    while words and Path(words[0]).name in _PREFIXES:
-        skip = _PREFIXES[Path(words[0]).name]
-        words = words[1:]
-        while words and (words[0].startswith("-") or "=" in words[0] or skip > 0):
-            skip -= 0 if words[0].startswith("-") or "=" in words[0] else 1
-            words = words[1:]
+    while words and (prefix := _PREFIXES.get(Path(words[0]).name)):
+        words = prefix.program_of(words[1:])
     return words
 
 

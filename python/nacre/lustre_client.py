@@ -25,7 +25,7 @@ from nacre.text import amount, plural
 XATTR = "lustre.lov"
 DELAYS_LAYOUT = os.O_NOCTTY | os.O_ASYNC  # of open(2): Lustre creates the file without a layout
 GET_OST_COUNT = 0x800866A8  # the ioctl LL_IOC_GETOBDCOUNT; in: 0 (count OSTs), out: their number
-TESTBED_RANK_MOUNT = "node"
+TESTBED_RANK_MOUNT = "node"  # in the directory of a testbed: the mount of its own node in each rank
 SYSFS = Path("/sys/fs/lustre")
 OST_NAME = re.compile(r"-OST([0-9a-f]{4})-osc-(?!MDT)")
 FULL = 0.99  # of an OST: writes may fail with ENOSPC
@@ -202,15 +202,22 @@ def _layout_remarks(directory: Path, mount: FileSystem) -> Iterator[Remark]:
     except ValueError as error:
         yield "bad", "layout", f"the default layout is damaged: {error}", f"Remove it: {remove}"
         return
+    whose, let_choose = "directory's default layout", remove
     if not counts:
-        text = "the directory has no default layout of its own: Nacre chooses that of new files"
-        yield "good", "layout", text + _default_of_others(mount), ""
+        counts = _counts_of_root(mount)
+        whose, let_choose = (
+            "default layout of the file system's root",
+            "nacre run --hint nacre_choose_layout=enable ...",
+        )
+    if not counts:
+        text = "neither the directory nor the file system's root has a default layout: Nacre chooses that of new files"
+        yield "good", "layout", text, ""
         return
-    what = f"the directory's default layout: {' then '.join(map(_stripes, counts))}"
+    what = f"the {whose}: {' then '.join(map(_stripes, counts))}"
     if counts[-1] == 1:
         yield (
             "note", "layout", f"{what}. New files are on one OST, however many nodes write them",
-            f"Let Nacre choose: {remove}\n"
+            f"Let Nacre choose: {let_choose}\n"
             f"or ask for the layout of a file: {_advice(directory)}",
         )  # fmt: skip
     else:
@@ -234,13 +241,12 @@ def _default_counts(directory: str) -> list[int]:
     return [part.get("stripe_count", 0) for part in parts if part.get("pattern") != "mdt"]
 
 
-def _default_of_others(mount: FileSystem) -> str:
-    """What files get that Nacre does not create: the default of the file system, if its root is mounted here."""
+def _counts_of_root(mount: FileSystem) -> list[int]:
+    """As _default_counts(), of the file system, if its root is mounted here; empty if it has no default layout."""
     try:
-        counts = _default_counts(mount.mount_point)
+        return _default_counts(mount.mount_point)
     except (OSError, ValueError):
-        return ""
-    return f"; files of other programs get the file system's default: {' then '.join(map(_stripes, counts))}"
+        return []
 
 
 def _advice(directory: Path, size: str = "SIZE") -> str:

@@ -23,7 +23,7 @@ PROGRAM, RANK_PROGRAM = "nacre-testbed", "nacre-testbed-rank"
 COUNTERS, MACHINE, FAULT = "testbed.counters", "testbed.machine", "testbed.fault"
 # Names in the directory of the testbed, which also contains the mounts 0, 1 and so on.
 PROCESS_FILE = "testbed.pid"
-RANK_MOUNT = "node"  # the mount of its own node in each rank
+RANK_MOUNT = lustre_client.TESTBED_RANK_MOUNT
 END_SECONDS = 60
 
 

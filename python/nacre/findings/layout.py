@@ -19,7 +19,7 @@ HALF = 0.5
 MANY_MORE = 2
 DEFAULT_LAYOUT = "; the default layout of the directory sets this"
 EXISTING = "; the file had this layout when it was opened"
-CHOSEN_FOR_FEW = "; Nacre chose this layout before a collective write told how much data would come"
+CHOSEN_FOR_FEW = "; Nacre chose this layout before a collective write showed how long the file becomes"
 NOT_AS_ASKED = "; a hint asks for another layout than the file has"
 KEPT = "If the file existed before the job, it kept its layout: if the job writes all of it anew, remove {} first"
 
@@ -47,7 +47,10 @@ def too_few_stripes(job: Job) -> Iterator[Finding]:
             remedy = [kept] if _has_refused_hint(largest) else [*remedy, kept]
         if because == DEFAULT_LAYOUT and not osts.is_on_orangefs(group):
             default = layout_command("-d", osts.folder_of(group))
-            remedy.append(f"or let Nacre choose: {default}      # removes the directory's default")
+            remedy.append(
+                f"or let Nacre choose: {default}      # removes the directory's default;"
+                " if it is that of the file system's root, set nacre_choose_layout=enable instead"
+            )
         yield Finding(
             "few-stripes",
             "The file has too few stripes",

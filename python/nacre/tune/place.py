@@ -16,13 +16,12 @@ from pathlib import Path
 
 from nacre import file_system, testbed
 from nacre.errors import UserError
-from nacre.lustre_client import XATTR, is_emulated
+from nacre.lustre_client import DELAYS_LAYOUT, XATTR, is_emulated
 from nacre.text import amount
 from nacre.tune.plan import Place, ost_bytes
 
 WORK = ".nacre-tune"
 OWNER = "owner"
-DELAY_CREATE = 0o20400  # O_LOV_DELAY_CREATE
 ALL_OSTS = 0xFFFF
 LOV_USER_MD = struct.Struct("=II16xIHH")  # magic, pattern, object, stripe size, count, first OST
 LOV_FIRST_OBJECT = struct.Struct("=20xI")  # after it: object, generation, OST
@@ -76,7 +75,7 @@ def striping(work: Path) -> tuple[int, int]:
 @contextlib.contextmanager
 def _new_file(path: Path, stripes: int, first: int = ALL_OSTS) -> Iterator[int]:
     """A new file and its descriptor. Removes it at the end. `stripes`: of the default size; 0: the default layout."""
-    file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | (DELAY_CREATE if stripes else 0), 0o600)
+    file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | (DELAYS_LAYOUT if stripes else 0), 0o600)
     try:
         if stripes:
             os.setxattr(file, XATTR, LOV_USER_MD.pack(LOV_MAGIC_V1, 1, 0, stripes, first))

@@ -165,7 +165,8 @@ def show(
             if not as_json:
                 print(
                     f"{path}: no layout of its own: new files get the default layout of the file system; on Lustre,"
-                    " Nacre chooses the layout of the files that it creates"
+                    " Nacre chooses the layout of the files that it creates, unless the file system's root has a"
+                    " default layout"
                 )
             continue
         except UserError as error:

@@ -26,6 +26,10 @@ in their names, and `nacre hints FILE` the hints that apply to a file.
 | the environment | `NACRE_CB_NODES=8`, or `NACRE_HINTS='*.nc:cb_nodes=8'` for some files |
 | a configuration file of the user or of the site | `cb_nodes = 8` below `[hints]`, or below `[files."*.nc"]` |
 
+The environment variable of a hint is `NACRE_` and the name of the hint in capitals, without a
+leading `nacre_`: `NACRE_ALGORITHM=direct` sets `nacre_algorithm`. `nacre doctor` and `nacre run`
+name `NACRE_` variables that Nacre does not have.
+
 HDF5, PnetCDF and netCDF pass on the `MPI_Info` that the program gives them. The program's
 `MPI_Info` overrides the other places ([run.md](run.md#settings) has the whole order). Rank 0's
 hints apply to all ranks. `MPI_File_get_info` returns the hints that apply, and the actual layout of

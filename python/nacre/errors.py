@@ -23,3 +23,9 @@ class UserError(Exception):
 def warn(text: str) -> None:
     """Prints a warning on standard error."""
     print(f"nacre: warning: {text}", file=sys.stderr)
+
+
+def only_one_output(options: list[str]) -> None:
+    """Refuses several options that each replace the usual output."""
+    if len(options) > 1:
+        raise UserError(f"{' and '.join(options)}: only one output is possible", "Name one of these options.")

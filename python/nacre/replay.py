@@ -31,8 +31,6 @@ def find(path: str, pattern: str | None) -> dict:
     A job that writes a file and opens it again to read it leaves two reports. They count as one with two `parts`.
     """
     found = reports.read([path], pattern)
-    if not found:
-        raise UserError(f"{path} has no report", "Record the job with: nacre run --report io.jsonl mpiexec ...")
     slowest = next((one for one in found if _with_data(one)), found[0])
     of_file = [one for one in found if all(one[name] == slowest[name] for name in OF_FILE)]
     # A job that was recorded with --posix leaves a report of its POSIX calls too, which has no shapes.

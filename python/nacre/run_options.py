@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import typer
 
 from nacre import job_summary, launchers, library, settings, text
-from nacre.errors import UserError
+from nacre.errors import UserError, warn
 from nacre.job_summary import Summary
 
 FINDINGS_SHOWN = 10
@@ -142,6 +142,8 @@ def _refuse_wrong_settings(environ: Mapping[str, str]) -> None:
     """Refuses hints and configuration files that would fail the program's opens, before the job waits in a queue."""
     if not library.built_abis():
         return
+    for name, likely in settings.unknown_variables(environ, library.hints()).items():
+        warn(f"{name}: Nacre has no such variable and ignores it{f'; did you mean {likely}?' if likely else ''}")
     try:
         if environ.get(settings.IOBUF):
             library.check_buffering(environ[settings.IOBUF])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nacre.errors import UserError
 from nacre.newer_python import tomllib
+from nacre.text import near
 
 HINTS = "NACRE_HINTS"
 REPORT = "NACRE_REPORT"
@@ -45,8 +46,22 @@ VARIABLES = [
         ("NACRE_NODE_ID", "", "name of the node; ranks share memory only if it is equal; for emulated nodes"),
         ("NACRE_TESTBED", "", "if set: treat files on a mount of nacre-testbed as files on Lustre"),
         ("NACRE_LIBRARY_DIR", "", "directory in which the nacre command looks for the libraries"),
+        ("NACRE_PYTHON", "", "Python interpreter of the nacre command of a prefix; unset: one on PATH"),
     )
 ]
+# Of programs that come with Nacre only: the tests, the builds, the launchers.
+_OTHER_VARIABLES = re.compile("NACRE_(TEST|CI|LIBRARY|SPANK)_")
+
+
+def unknown_variables(environ: Mapping[str, str], hints: list[dict]) -> dict[str, str]:
+    """The variables that look like Nacre's and are not, each with the likely name, or "". `hints`: library.hints()."""
+    known = {one["name"].lower() for one in VARIABLES} | {one["variable"].lower() for one in hints}
+    found = {}
+    for name in sorted(environ):
+        if name.startswith("NACRE_") and name.lower() not in known and not _OTHER_VARIABLES.match(name):
+            likely = near(name.replace("NACRE_NACRE_", "NACRE_"), sorted(known))
+            found[name] = likely[0].upper() if likely else ""
+    return found
 
 
 def from_options(
@@ -149,10 +164,11 @@ def user_folder(environ: Mapping[str, str]) -> Path:
 
 def config_files(environ: Mapping[str, str]) -> list[Path]:
     """The configuration files that the library reads, in its order: the system's, then the user's."""
-    system = Path(environ.get(SYSTEM_CONFIG) or "/etc/nacre/config.toml")
-    if environ.get(CONFIG):
-        return [system, Path(environ[CONFIG])]
-    return [system, user_folder(environ) / "config.toml"]
+    paths = [
+        environ.get(SYSTEM_CONFIG, "/etc/nacre/config.toml"),
+        environ.get(CONFIG, str(user_folder(environ) / "config.toml")),
+    ]
+    return [Path(path) for path in paths if path]  # an empty variable: no file
 
 
 def config_problem(path: Path, known_hints: set[str]) -> str | None:

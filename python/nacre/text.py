@@ -38,9 +38,10 @@ def duration(seconds: float) -> str:
     """`seconds` with a suitable unit, for example "12 ms"."""
     if seconds == 0:
         return "0"
+    seconds = float(f"{seconds:.3g}") if seconds < 1000 else seconds  # so that 0.9999 s are 1 s
     for unit, length in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= length:
-            return f"{seconds / length:.3g} {unit}" if seconds < 1000 else f"{seconds:.0f} s"
+            return f"{seconds / length:.3g} {unit}" if seconds < 999.5 else f"{seconds:.0f} s"
     return f"{seconds / 1e-9:.0f} ns"
 
 

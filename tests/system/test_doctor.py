@@ -127,6 +127,18 @@ def test_without_a_command_the_installation_is_described(nacre, build, version):
     assert "file system" in result.stdout
 
 
+def test_a_misspelt_variable_is_named_with_the_likely_one(nacre, tmp_path):
+    variables = {"NACRE_CB_NODE": "4", "NACRE_NACRE_ALGORITHM": "direct", "NACRE_QUX": "1", "NACRE_CB_NODES": "2"}
+    found = findings(nacre("doctor", "--json", tmp_path, **variables), "environment")
+    found = found or findings(nacre("doctor", "--json", **variables), "environment")
+    advice = {one["text"].split("=")[0]: (one["state"], one["advice"]) for one in found}
+    assert advice["NACRE_CB_NODE"] == ("note", "Did you mean NACRE_CB_NODES?")
+    assert advice["NACRE_NACRE_ALGORITHM"] == ("note", "Did you mean NACRE_ALGORITHM?")
+    assert advice["NACRE_QUX"][0] == "note"
+    assert advice["NACRE_CB_NODES"] == ("good", "")
+    assert "NACRE_CB_NODE: Nacre has no such variable" in nacre("run", "--", "true", NACRE_CB_NODE="4").stderr
+
+
 def test_a_missing_directory_is_a_problem(nacre):
     result = nacre("doctor", "--json", "--directory", "/nowhere")
     assert result.returncode == 1
@@ -270,7 +282,7 @@ def test_full_and_deactivated_osts_are_remarked(tmp_path):
 
 
 @pytest.mark.parametrize("of_root", [[1, 4], None])
-def test_the_default_of_the_file_system_is_named_where_a_directory_has_none(tmp_path, monkeypatch, of_root):
+def test_the_default_of_the_root_counts_where_a_directory_has_none(tmp_path, monkeypatch, of_root):
     def counts(directory: str) -> list[int]:
         if directory == "/scratch" and of_root is not None:
             return of_root
@@ -279,8 +291,8 @@ def test_the_default_of_the_file_system_is_named_where_a_directory_has_none(tmp_
     monkeypatch.setattr(lustre_client, "_default_counts", counts)
     mount = file_system.FileSystem("lustre", "/scratch", "10.0.0.1@tcp:/scratch", frozenset({"rw", "flock"}))
     (text,) = [text for _, subject, text, _ in lustre_client.remarks(tmp_path, mount, tmp_path) if subject == "layout"]
-    assert "Nacre chooses that of new files" in text
-    assert ("file system's default: 1 OST then 4 OSTs" in text) == (of_root is not None)
+    assert ("Nacre chooses that of new files" in text) == (of_root is None)
+    assert ("default layout of the file system's root: 1 OST then 4 OSTs" in text) == (of_root is not None)
 
 
 @pytest.mark.parametrize(("options", "state"), [("flock", "good"), ("noflock", "bad"), ("localflock", None)])
@@ -319,9 +331,9 @@ def test_the_default_layout_of_the_root_is_not_that_of_a_directory(nacre, nodes)
     for place in (nodes[0], directory):
         os.setxattr(place, "lustre.lov", plain(1))
     (layout,) = findings(nacre("doctor", "--json", directory), "layout")
-    assert layout["state"] == "good"
-    assert layout["text"].startswith("the directory has no default layout of its own")
-    assert layout["text"].endswith("files of other programs get the file system's default: 1 OST")
+    assert layout["state"] == "note"
+    assert layout["text"].startswith("the default layout of the file system's root: 1 OST")
+    assert "nacre_choose_layout=enable" in layout["advice"]
     (layout,) = findings(nacre("doctor", "--json", nodes[0]), "layout")
     assert layout["text"].startswith("the directory's default layout: 1 OST")
     os.setxattr(directory, "lustre.lov", plain(2))

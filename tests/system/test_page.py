@@ -354,6 +354,17 @@ def test_columns_of_a_heat_map_are_the_ranges_of_the_coarsest_file(nacre, tmp_pa
     assert "divided among the OSTs" in text
 
 
+def test_objects_that_are_not_on_osts_are_named(nacre, tmp_path):
+    layout = [
+        {"begin": 0, "end": MIB, "stripe_bytes": MIB, "stripes": 1, "osts": [-2]},
+        {"begin": MIB, "end": -1, "stripe_bytes": MIB, "stripes": 4, "osts": [-1, -1, -1, -1]},
+    ]
+    text = page_of(nacre, tmp_path, [opened(4, 0, 4, 50, {}, layout=layout, bytes_written=8 * MIB)])
+    _, *rows = table(text, "layout-0")
+    assert [row[3] for row in rows] == ["the metadata target", "not chosen yet"]
+    assert drawings(text)["layout-0"] == []
+
+
 def test_the_table_of_a_layout_says_which_ranks_wrote_and_read_the_osts(nacre, tmp_path):
     layout = [
         {"begin": 0, "end": 4 * MIB, "stripe_bytes": MIB, "stripes": 1, "osts": [9]},

@@ -424,6 +424,14 @@ def stormy(nacre, report: str = "r", names: str = "abcde", runs: str = "r", **fi
     return report
 
 
+@pytest.mark.parametrize("options", [["--html", "o.html", "--json"], ["--json", "--format", "prometheus"]])
+def test_two_outputs_at_once_are_refused(nacre, options):
+    result = nacre("report", *options, stormy(nacre))
+    assert result.returncode == 2
+    assert "only one output is possible" in result.stderr
+    assert "only one output" in nacre("simulate", "--html", "o.html", "--json", "seg").stderr
+
+
 def test_top_limits_jobs_findings_and_files_in_every_format(nacre):
     """Regression: --summary --json --top 1 had all groups of files and all findings."""
     report = stormy(nacre, runs="st")

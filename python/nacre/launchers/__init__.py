@@ -121,14 +121,13 @@ def prepare(command: list[str], settings: Mapping[str, str], preload: str, envir
     if not command:
         raise UserError("no command to run", "Try: nacre run -- mpiexec -n 4 ./program")
     at, found = find_launcher(command)
-    environment = dict(environ)
-    environment.update(settings)
+    environment = {**environ, **settings}
+    environment.pop("NACRE_LIBRARY_DIR", None)  # of this command, not of those that the ranks may start
     if found is None:
         environment[PRELOAD] = joined_preload(environ.get(PRELOAD, ""), preload)
         return Launch(list(command), environment, None, [list(command)])
     contexts = found.launcher.contexts(command[at + 1 :])
     variables = {name: value for name, value in environment.items() if name.startswith("NACRE_")}
-    variables.pop("NACRE_LIBRARY_DIR", None)
     writer = Writer(environ, preload, variables)
     argv = [*command[: at + 1], *found.launcher.write(writer, contexts, environment)]
     return Launch(argv, environment, found, [context.program for context in contexts])

@@ -16,6 +16,8 @@ FILES_SHOWN = 3
 STRIPES_SHOWN = 64  # of a file
 GROWN = "the layout grew "  # how the note of the library begins
 DIRECTIONS = ("write", "read")
+# What a report says in place of the OST of an object.
+NOT_ON_OSTS = {-1: "not chosen yet", -2: "the metadata target"}
 
 
 def charts(job: Job) -> list[Chart]:
@@ -44,6 +46,8 @@ def _layout(one: dict, name: str, job_ranks: int) -> Chart:
             if len(data) == STRIPES_SHOWN or not region["osts"]:
                 break
             ost = region["osts"][index % len(region["osts"])]
+            if ost < 0:
+                break
             begin = region["begin"] + index * stripe
             data.append({"begin": round(begin / (1 << 20), 4), "end": round(min(begin + stripe, end) / (1 << 20), 4),
                          "OST": ost, "by": _main_user(one, ost)})  # fmt: skip
@@ -72,6 +76,8 @@ def _layout_rows(one: dict, region: dict) -> list[list[str]]:
     """A row for the OSTs of the region that the same ranks wrote and read."""
     where = "the end of the file" if region["end"] < 0 else amount(region["end"])
     words = [f"{amount(region['begin'])} to {where}", f"{region['stripes']:,}", amount(region["stripe_bytes"])]
+    if region["osts"] and region["osts"][0] < 0:
+        return [[*words, NOT_ON_OSTS[region["osts"][0]], "", ""]]
     by_users: dict[tuple[str, str], list[int]] = {}
     for ost in region["osts"]:
         users = (_users(one, ost, "write"), _users(one, ost, "read"))

@@ -71,11 +71,15 @@ class Launcher:
     def run(self, launch: launchers.Launch, samples: Samples, progress: Callable[[], None]) -> None:
         """Runs the ranks to the end. If this process gets a signal, ends them."""
         words = launch.argv
-        environment = {name: value for name, value in launch.environ.items() if name != "NACRE_LIBRARY_DIR"}
         with tempfile.TemporaryFile("w+", errors="replace") as errors:
             try:
                 process = subprocess.Popen(
-                    words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True
+                    words,
+                    env=launch.environ,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
                 )
             except OSError as error:
                 raise UserError(f"cannot execute {words[0]}: {error.strerror}", code=EXIT_CANNOT_RUN) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -35,7 +36,7 @@ HELP = unwrapped("""Check the installation, and test that Nacre serves the MPI-I
 
 COMMAND is the command that you run without Nacre. Its launcher starts a small program in place of yours, with Nacre
 preloaded. The small program uses the MPI library of your program: it writes a file of 64 KiB per rank, reads it back,
-and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec on PATH.
+and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec, mpirun or srun on PATH.
 
 [bold]Examples[/bold]
 
@@ -109,7 +110,7 @@ def doctor(
     command: list[str] = typer.Argument(
         None,
         metavar="COMMAND|FILE|DIR",
-        help="Command to test, a -- before it is optional; or directories, or files on Lustre or CephFS.",
+        help="Command to test, a -- before it is optional; or directories, or files on Lustre, CephFS or OrangeFS.",
     ),
     directory: Path = typer.Option(
         None, "--directory", metavar="DIR", help="Directory of the program's files; default: the current directory."
@@ -138,8 +139,15 @@ def doctor(
 
 
 def _is_plain_file(word: str) -> bool:
-    """Whether `word` names a file that is not a program."""
-    return os.path.isfile(word) and not os.access(word, os.X_OK)
+    """Whether `word` names a file that is not a program. The mode does not tell: data files may be executable."""
+    if not os.path.isfile(word):
+        return False
+    if not os.access(word, os.X_OK):
+        return True
+    with contextlib.suppress(OSError), open(word, "rb") as file:
+        begin = file.read(4)
+        return not (begin == b"\x7fELF" or begin.startswith(b"#!"))
+    return False
 
 
 def _examine_layout(examination: Examination, path: str, repair: bool) -> None:
@@ -229,7 +237,12 @@ def _examine_directory(examination: Examination, directory: Path) -> None:
 def _examine_environment(examination: Examination) -> None:
     variables = {name: value for name, value in sorted(os.environ.items()) if name.startswith("NACRE_")}
     variables.pop("NACRE_LIBRARY_DIR", None)
+    unknown = settings.unknown_variables(variables, library.hints()) if library.built_abis() else {}
     for name, value in variables.items():
+        if name in unknown:
+            advice = f"Did you mean {unknown[name]}?" if unknown[name] else "`nacre hints --all` lists the variables."
+            examination.note("environment", f"{name}={value}: Nacre has no such variable and ignores it", advice)
+            continue
         say = examination.note if name == settings.DISABLE else examination.good
         say("environment", f"{name}={value}")
     report = os.environ.get(settings.REPORT, "")
@@ -398,12 +411,10 @@ def _probe_launch(command: list[str], target: program.Program, name: str) -> lau
 
 
 def _run_probe(launch: launchers.Launch) -> tuple[dict | None, str]:
-    environment = dict(launch.environ)
-    environment.pop("NACRE_LIBRARY_DIR", None)
     try:
         result = subprocess.run(
             launch.argv,
-            env=environment,
+            env=launch.environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

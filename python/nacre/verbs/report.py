@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nacre import job_text, prometheus, reports, settings
-from nacre.errors import UserError, warn
+from nacre.errors import UserError, only_one_output, warn
 from nacre.findings import SHARE_MIN, find, osts
 from nacre.jobs import Job, jobs_of
 from nacre.page import document
@@ -99,6 +99,8 @@ def report(
 ) -> None:
     if format not in FORMATS:
         raise UserError(f"--format {format}: unknown format", f"Name one of {', '.join(FORMATS)}.")
+    given = {"--html": html, "--json": as_json, "--format": format != FORMATS[0]}
+    only_one_output([name for name, value in given.items() if value])
     found = reports.read(files, file)
     jobs = jobs_of(found)
     if run is not None:

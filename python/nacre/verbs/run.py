@@ -96,7 +96,7 @@ def run_to_end(launch: launchers.Launch) -> int:
     """Runs the command as a child and returns its exit status; -N if signal N ended it. Signals are passed on."""
     ignored = [signal.SIGINT, signal.SIGQUIT]  # the terminal sends them to the command too
     with _refusals(launch):
-        child = subprocess.Popen(launch.argv, env=_environment(launch))
+        child = subprocess.Popen(launch.argv, env=launch.environ)
     before = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         before[number] = signal.signal(number, lambda number, _: child.send_signal(number))
@@ -104,12 +104,6 @@ def run_to_end(launch: launchers.Launch) -> int:
     for number, handler in before.items():
         signal.signal(number, handler)
     return status
-
-
-def _environment(launch: launchers.Launch) -> dict[str, str]:
-    environment = dict(launch.environ)
-    environment.pop("NACRE_LIBRARY_DIR", None)
-    return environment
 
 
 @contextlib.contextmanager
@@ -127,4 +121,4 @@ def execute(launch: launchers.Launch) -> None:
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     with _refusals(launch):
-        os.execvpe(launch.argv[0], launch.argv, _environment(launch))
+        os.execvpe(launch.argv[0], launch.argv, launch.environ)

@@ -17,7 +17,8 @@ import typer
 from rich.console import Console
 
 from nacre import described_calls, progress, replay, reports, testbed
-from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError
+from nacre.advice import run_with
+from nacre.errors import EXIT_PROBLEM, EXIT_USAGE, UserError, only_one_output
 from nacre.jobs import Job, jobs_of
 from nacre.newer_python import tomllib
 from nacre.page import document
@@ -61,7 +62,10 @@ DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
 BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
 # Hints that --best sets.
 SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
-FOOTNOTE = "Times of phases are medians over ranks. busy: share of the time, of the busiest one."
+FOOTNOTE = (
+    "Times of phases are medians over ranks. busy: share of the time during which the busiest resource of the kind was"
+    " in use."
+)
 STAGES = ("open", "view", "write", "sync", "reopen", "read", "close")
 
 
@@ -129,6 +133,7 @@ def simulate(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON: what the job did with each setting."),
 ) -> None:
+    only_one_output([name for name, value in {"--html": html, "--json": as_json}.items() if value])
     if sum(map(bool, (workload, report, calls))) != 1:
         raise UserError("expected one of WORKLOAD, --report FILE and --calls FILE", "See nacre simulate --help.")
     recorded = replay.find(report, pattern) if report else None
@@ -382,7 +387,7 @@ def _show_fastest(found: list[Setting], columns: dict[str, list[str]]) -> None:
         return
     of_machine, hints = _divided(columns[fastest.name])
     times = [duration(one.total_ns / NANOSECONDS) for one in (fastest, found[0])]
-    words = " ".join(["nacre run", *(f"--hint {hint}" for hint in hints), "..."])
+    words = run_with(*hints)
     how = f"{words}, on another machine ({', '.join(of_machine)})" if of_machine else words
     print(f"Fastest: {fastest.name}, {times[0]} instead of {times[1]}: {how}")
 

@@ -199,7 +199,7 @@ def run(
     without_nacre: bool = typer.Option(
         False,
         "--without-nacre",
-        help="Use the MPI's own MPI-IO. Of the options of `nacre run`, only --dry-run applies.",
+        help="Use the MPI's own MPI-IO. Of the options of `nacre run`, only --dry-run and --json apply.",
     ),
 ) -> None:
     options = run_options.RunOptions(hint, report, summary, top, disable, abi, posix, iobuf, dry_run, as_json)

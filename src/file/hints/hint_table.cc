@@ -89,7 +89,7 @@ const std::array table{
             .choices = "enable|disable",
             .meaning = "Whether observed times of blocking collective calls correct the predicted "
                        "times of later ones, so that their plan may change; and whether ranks that "
-                       "repeat a direct call move their bytes before they meet."},
+                       "repeat a direct call access the file before they agree."},
     HintRow{.name = "nacre_pattern",
             .kind = HintKind::choice,
             .default_value = "automatic",

@@ -46,6 +46,7 @@ else()
   install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/nacre DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
                 ${PROJECT_SOURCE_DIR}/packaging/config.toml DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(FILES ${PROJECT_SOURCE_DIR}/packaging/slurm/CMakeLists.txt
                 ${PROJECT_SOURCE_DIR}/packaging/slurm/nacre_spank.c DESTINATION ${CMAKE_INSTALL_DATADIR}/nacre/slurm)
 

@@ -29,34 +29,36 @@ NACRE_API unsigned long long nacre_calls_served(void);
  * is false for a hint that Nacre accepts but that has no effect. */
 NACRE_API const char* nacre_hints_json(void);
 
-/* The following hand out a text: they write at most text_size bytes of it into `text`, a final 0
- * among them, and return how many there are to be. 0: there is none, and `text` says why. */
+/* Each of the following functions writes a text into `text`: at most text_size bytes, including a
+ * final 0. It returns the size of the whole text, including the final 0. If that is larger than
+ * text_size, the text is cut: call the function again with more memory. On an error it returns 0,
+ * and the text is the reason. */
 
-/* The hints that would apply to a file of this name, a path from the root on, were it opened
- * without any of the program's own, and the machine file or class by which plans would be compared:
+/* The hints that apply to a file with this absolute path if the program passes none, and the
+ * machine file or class whose figures compare plans:
  * {"hints": {name: {"value": ..., "from": ...}}, "machine": ..., "notes": [...]}. */
 NACRE_API size_t nacre_hints_for(const char* path, char* text, size_t text_size);
 
-/* What the xattr lustre.lov of a file, `size` bytes, says of its layout, as YAML with the keys of
- * `lfs getstripe -y`; or the xattr ceph.file.layout or ceph.dir.layout, with its own keys. */
+/* The layout that the xattr lustre.lov of a file contains (`size` bytes), as YAML with the keys of
+ * `lfs getstripe -y`; or that of the xattr ceph.file.layout or ceph.dir.layout, with its own keys.
+ */
 NACRE_API size_t nacre_layout_yaml(const void* lov, size_t size, char* text, size_t text_size);
 
-/* How a file of `bytes` bytes in `directory` that `ranks` ranks on `nodes` nodes write or read
- * together is best striped over at most `osts` OSTs: on the first line options of `lfs setstripe`,
- * then why, a line a reason. The machine file of the directory counts, or the class "lustre" if the
- * directory is NULL or not on Lustre. Written and returned as above; 0: an argument makes no sense,
- * and `text` says which. */
+/* The best layout, on at most `osts` OSTs, of a file of `bytes` bytes in `directory` that `ranks`
+ * ranks on `nodes` nodes write or read together: on the first line options of `lfs setstripe`, then
+ * one line for each reason. Uses the machine file of the directory, or the class "lustre" if the
+ * directory is NULL or not on Lustre. An error if an argument is out of range. */
 NACRE_API size_t nacre_layout_advice(const char* directory, long long bytes, int nodes, int ranks,
                                      int osts, char* text, size_t text_size);
 
-/* The value of the xattr lustre.lov that requests a layout: hexadecimal digits, two a byte.
+/* The value of the xattr lustre.lov that requests a layout: two hexadecimal digits for each byte.
  * `options`: options of `lfs setstripe`, for example "-c 8 -S 4m"; `osts`: the OSTs of the file
- * system. 0: an option is invalid, and `text` says which, and what is valid. */
+ * system. An error if an option is invalid. */
 NACRE_API size_t nacre_layout_lov(const char* options, int osts, char* text, size_t text_size);
 
-/* What is to be set as the xattr lustre.lov.add of a file whose lustre.lov is `lov`, `size` bytes,
- * so that its layout reaches to the end of the file: hexadecimal digits, two a byte; none where it
- * does. Written and returned as above; 0: `lov` is no layout, and `text` says why. */
+/* The value of the xattr lustre.lov.add that completes the layout of a file whose lustre.lov is
+ * `lov` (`size` bytes), up to the end of the file: two hexadecimal digits for each byte; empty if
+ * the layout is complete. An error if `lov` is not a layout. */
 NACRE_API size_t nacre_layout_rest(const void* lov, size_t size, char* text, size_t text_size);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// RepeatedAccess: when a rank may move its bytes before the ranks of a collective call meet.
+// RepeatedAccess: when a rank may move its bytes before the ranks of a collective call agree.
 #ifndef NACRE_COLLECTIVE_REPEATED_ACCESS_H_
 #define NACRE_COLLECTIVE_REPEATED_ACCESS_H_
 

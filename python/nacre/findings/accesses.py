@@ -57,14 +57,15 @@ def _collective_call(group: FileGroup, reads: bool) -> list[str]:
 
 
 def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
-    """For ranks that make a call for each of many small pieces: if only made collective, each would be a meeting."""
+    """For ranks that make a call for each of many small pieces. If it were only made collective, each call would
+    synchronize all ranks."""
     verb = "read" if reads else "write"
     lines = [
         f"Two changes, of which one alone does not help: {verb} all pieces of a rank with ONE call, and make that"
         " call collective:",
         *(_one_call_of_mpi(verb) if file_format.of(group) == file_format.OTHER else _one_call_of_hdf5(verb)),
-        f"Do not make a collective call for each piece: all ranks meet in each call, so it is far slower than these"
-        f" {verb}s. One call that is not collective is no faster: each piece is still a {verb} of its own",
+        f"Do not make a collective call for each piece: each call synchronizes all ranks, so it is far slower than"
+        f" these {verb}s. One call that is not collective is no faster: each piece is still a {verb} of its own",
     ]
     steps = {shape.get("step_bytes", 0) for kind in kinds for shape in kind["shapes"]}
     if len(steps) == 1 and steps != {0}:
@@ -306,7 +307,7 @@ def small_collective_calls(job: Job) -> Iterator[Finding]:
             mean = sum(kind["bytes"]["sum"] for kind in kinds) / calls
             yield Finding(
                 "small-collective-calls",
-                f"Many small collective {verb}: each costs the ranks a meeting",
+                f"Many small collective {verb}: each call synchronizes all ranks",
                 str(group),
                 f"{calls:,} collective {verb} of {amount(mean)} on average, all ranks together",
                 _seconds(job, kinds) + _view_seconds(job, group),

@@ -10,6 +10,7 @@
 #include "collective/rounds/scratch.h"
 #include "file/open_file.h"
 #include "plan/layout/layout.h"
+#include "plan/types/strided_copy.h"
 
 namespace nacre::file {
 namespace {
@@ -51,7 +52,7 @@ class ConvertedMover {
                        const collective::IndependentSettings& settings,
                        collective::Profiler& profiler) {
     const plan::TypeMap& type = access_.memory.type;
-    const plan::MemoryAccess user{access_.memory.base + first * type.extent(), type,
+    const plan::MemoryAccess user{plan::at(access_.memory.base, first * type.extent()), type,
                                   count * type.size()};
     const std::int64_t bytes = count * element_file_bytes_;
     const plan::FileAccess in_file{in_file_.view, in_file_.first_byte + first * element_file_bytes_,

@@ -10,6 +10,7 @@
 #include "base/checked_cast.h"
 #include "collective/files/sieve_windows.h"
 #include "collective/rounds/scratch.h"
+#include "plan/types/strided_copy.h"
 
 namespace nacre::collective {
 namespace {
@@ -123,7 +124,7 @@ class Mover {
       std::int64_t bytes = 0;
       while (moved + bytes < run.length && pieces_.size() < pieces_max) {
         const Extent piece = memory_runs_.next(run.length - moved - bytes);
-        pieces_.push_back({access_.memory.base + piece.offset, piece.length});
+        pieces_.push_back({plan::at(access_.memory.base, piece.offset), piece.length});
         bytes += piece.length;
       }
       memory_position_ += bytes;
@@ -136,7 +137,9 @@ class Mover {
   bool move_staged(const Extent& run) {
     for (std::int64_t moved = 0; moved < run.length;) {
       const std::int64_t bytes = std::min(run.length - moved, buffer_bytes_);
-      const std::span<std::byte> staged = scratch_.take(bytes);
+      const std::optional<std::span<std::byte>> room = take_room(bytes);
+      if (!room) return false;
+      const std::span<std::byte> staged = *room;
       profiler_.profile().copied_bytes.add(bytes);
       if (!reads()) {
         const PhaseScope scope(profiler_, Phase::copy);
@@ -156,13 +159,14 @@ class Mover {
   }
 
   bool sieve_read(const SieveWindow& window) {
-    const std::span<std::byte> sieve = scratch_.take(window.hull.length);
-    pieces_.assign(1, {sieve.data(), window.hull.length});
+    const std::optional<std::span<std::byte>> sieve = take_room(window.hull.length);
+    if (!sieve) return false;
+    pieces_.assign(1, {sieve->data(), window.hull.length});
     store::Transfer result = transfer(window.hull.offset);
     const std::int64_t got = result.bytes == window.hull.length
                                  ? window.data_bytes
                                  : data_bytes_in(window, result.bytes);
-    copy_window(window, sieve.data(), got);
+    copy_window(window, sieve->data(), got);
     result.bytes = got;
     return account(std::move(result), window.data_bytes);
   }
@@ -175,7 +179,9 @@ class Mover {
       done_.error = std::move(lock).error();
       return false;
     }
-    const std::span<std::byte> sieve = scratch_.take(window.hull.length);
+    const std::optional<std::span<std::byte>> room = take_room(window.hull.length);
+    if (!room) return false;
+    const std::span<std::byte> sieve = *room;
     store::Transfer old = read_old(sieve, window.hull.offset);
     if (old.error) {
       done_.error = std::move(old.error);
@@ -189,6 +195,14 @@ class Mover {
     if (result.bytes < window.hull.length) result.bytes = data_bytes_in(window, result.bytes);
     result.bytes = std::min(result.bytes, window.data_bytes);
     return account(std::move(result), window.data_bytes);
+  }
+
+  /// Nothing, and done_.error, if there is no memory.
+  std::optional<std::span<std::byte>> take_room(std::int64_t bytes) {
+    Result<std::span<std::byte>> room = scratch_.try_take(bytes, "to collect pieces");
+    if (room) return *room;
+    done_.error = std::move(room).error();
+    return std::nullopt;
   }
 
   store::Transfer read_old(std::span<std::byte> into, std::int64_t offset) {
@@ -287,7 +301,7 @@ bool is_one_piece(const IndependentAccess& access) {
 
 store::Transfer move_one_piece(store::StoreFile& file, const IndependentAccess& access,
                                Profiler& profiler) {
-  std::byte* const data = access.memory.base + plan::offset_of({access.memory.type, 0}, 0);
+  std::byte* const data = plan::at(access.memory.base, plan::offset_of({access.memory.type, 0}, 0));
   const std::int64_t offset = plan::offset_of(access.file.view, access.file.first_byte);
   const CallTimer timer(profiler);
   store::Transfer done;

@@ -170,6 +170,19 @@ TEST_CASE(
   CHECK(far_runs.profile.file_call_count() == 3);
 }
 
+TEST_CASE("a buffer that cannot be allocated is an error of the call") {
+  RankAccess access;
+  access.file.view.type = plan::TypeMap::bytes(1);
+  access.file.byte_count = std::int64_t{1} << 60U;
+  access.memory_type = strided(8, 16);
+  IndependentSettings settings;
+  settings.write_buffer_bytes = access.file.byte_count;
+  const store::Transfer done = Fixture({}).run(Direction::write, access, settings);
+  CHECK(done.bytes == 0);
+  REQUIRE(done.error.has_value());
+  CHECK(done.error->error_class == ErrorClass::no_mem);
+}
+
 TEST_CASE("write sieving reads, modifies and writes under a lock") {
   Random random(3);
   const Bytes before = random_bytes(random, 10'000);

@@ -27,6 +27,10 @@ class AggregatorRounds {
   [[nodiscard]] std::byte* buffer(std::int64_t round) const {
     return node_.memory().buffer(number_, round);
   }
+  /// NodeRounds::message_room().
+  [[nodiscard]] std::span<std::byte> message_room(std::int64_t round) const {
+    return node_.message_room(number_, round);
+  }
   [[nodiscard]] Coverage coverage(std::int64_t round) const {
     return node_.coverage(number_, round, direction_);
   }

@@ -95,7 +95,7 @@ class WritingSide final : public AggregatorSide {
     rounds_.open_from(oldest());
     sources_.take(round_, share_);
     Coverage filled = rounds_.coverage(round_);
-    messages_.begin(share_, rounds_.buffer(round_), &filled);
+    messages_.begin(share_, rounds_.buffer(round_), rounds_.message_room(round_), &filled);
     stage_ = Stage::bytes;
     return true;
   }
@@ -196,7 +196,8 @@ class ReadingSide final : public AggregatorSide {
     if (sent_count_ == filled_count_) return false;
     if (!sending_) {
       const Round& round = in_flight_[sent_count_];
-      messages_.begin(round.share, rounds_.buffer(round.number));
+      messages_.begin(round.share, rounds_.buffer(round.number),
+                      rounds_.message_room(round.number));
       sending_ = true;
       return true;
     }

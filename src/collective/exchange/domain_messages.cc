@@ -27,9 +27,11 @@ Extent hull_of(const RoundShare& share, const RoundPart& part) {
 
 }  // namespace
 
-void DomainMessages::begin(const RoundShare& share, std::byte* buffer, Coverage* filled) {
+void DomainMessages::begin(const RoundShare& share, std::byte* buffer, Bytes room,
+                           Coverage* filled) {
   share_ = &share;
   buffer_ = buffer;
+  room_ = room;
   find_node_parts(filled);
   if (direction_ == plan::Direction::write) {
     place_disjoint_parts();
@@ -154,7 +156,7 @@ void DomainMessages::stage_portion() {
   }
   portion_ = left_.first(count);
   left_ = left_.subspan(count);
-  Bytes room = staging_.take(packed_bytes);
+  Bytes room = room_;
   for (NodePart& part : portion_) {
     if (!part.is_packed) continue;
     part.message = room.first(checked_cast<std::size_t>(part.runs.bytes));

@@ -14,7 +14,6 @@
 #include "collective/rounds/coverage.h"
 #include "collective/rounds/round_copies.h"
 #include "collective/rounds/round_queue.h"
-#include "collective/rounds/scratch.h"
 #include "collective/task/transport.h"
 #include "plan/direction.h"
 
@@ -35,9 +34,11 @@ class DomainMessages {
         profiler_(profiler),
         copies_(copies) {}
 
-  /// Begins a round. Its share and cycle buffer must stay in place until done(). Marks in `filled`
-  /// which bytes of the buffer the messages fill.
-  void begin(const RoundShare& share, std::byte* buffer, Coverage* filled = nullptr);
+  /// Begins a round. Its share, its cycle buffer and `room`, round_bytes_max bytes for packed
+  /// messages, must stay in place until done(). Marks in `filled` which bytes of the buffer the
+  /// messages fill.
+  void begin(const RoundShare& share, std::byte* buffer, std::span<std::byte> room,
+             Coverage* filled = nullptr);
   [[nodiscard]] bool done() const { return messages_.empty(); }
   /// Begins the next portion if all messages of the last one are complete; returns whether they
   /// were.
@@ -52,7 +53,7 @@ class DomainMessages {
     std::size_t end_part;
     MarkedRuns runs;  ///< the union of the parts
     bool is_packed = true;
-    Bytes message = {};  ///< in the cycle buffer, or if packed in staging_
+    Bytes message = {};  ///< in the cycle buffer, or if packed in room_
     std::optional<std::size_t> kept_marks = std::nullopt;  ///< where in kept_marks_
 
     /// The message is the rank's own stream then.
@@ -65,7 +66,7 @@ class DomainMessages {
   void find_node_parts(Coverage* filled);
   void post_portion();
   /// Chooses the parts of the next portion: as many as have packed messages of round_bytes_max_
-  /// bytes together, at least one. Allocates their messages.
+  /// bytes together, at least one. Places their messages in room_.
   void stage_portion();
   /// Lets messages that are in one run use the cycle buffer. In a write, messages may arrive in any
   /// order: the bytes of a run must not overlap those of another node.
@@ -86,7 +87,7 @@ class DomainMessages {
   const RoundShare* share_ = nullptr;
   std::byte* buffer_ = nullptr;
   std::vector<NodePart> parts_;
-  Scratch staging_;
+  Bytes room_;
   std::vector<std::uint64_t> kept_marks_;  // of as many nodes as there is room for
   std::vector<std::uint64_t> marks_;
   std::span<NodePart> portion_;  // the parts whose messages are in flight

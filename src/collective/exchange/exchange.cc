@@ -79,8 +79,8 @@ std::vector<std::unique_ptr<DrivenRounds>> sides_elsewhere(
     const int aggregator_rank = exchange.aggregators.rank_of(rounds.aggregators()[index]);
     if (rounds.sends_directly_to(number)) {
       if (walks[index].done()) continue;
-      const SoleTask task{access, aggregator_rank, exchange.plan.cycle_buffer_count};
-      sides.push_back(make_sole_side(transport, task, walks[index]));
+      const SoleTask task{access, number, aggregator_rank};
+      sides.push_back(make_sole_side(transport, task, rounds, walks[index]));
       continue;
     }
     const Relay relay{access.direction, number, aggregator_rank, access.profiler, access.copies};

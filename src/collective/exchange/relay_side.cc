@@ -11,7 +11,6 @@
 #include "collective/exchange/aggregator_rounds.h"
 #include "collective/exchange/data_messages.h"
 #include "collective/rounds/coverage.h"
-#include "collective/rounds/scratch.h"
 
 namespace nacre::collective {
 namespace {
@@ -20,8 +19,7 @@ namespace {
 struct RelayedRound {
   std::int64_t number = 0;
   MarkedRuns runs;
-  Scratch room;
-  std::span<std::byte> packed;  // in room; empty: the message uses the cycle buffer
+  std::span<std::byte> packed;  // empty: the message uses the cycle buffer
   std::vector<MessageId> messages;
 };
 
@@ -61,10 +59,6 @@ class RelaySide final : public SteppedRounds {
     rounds_.open_from(oldest());
     if (rounds_.placed_by_all() <= round_) return false;
     RelayedRound& round = in_flight_.emplace_back();
-    if (!spare_.empty()) {
-      round.room = std::move(spare_.back());
-      spare_.pop_back();
-    }
     round.number = round_;
     round.runs = measure(rounds_.coverage(round_));
     if (round.runs.bytes > 0) round.messages.push_back(post(round));
@@ -76,7 +70,9 @@ class RelaySide final : public SteppedRounds {
   MessageId post(RelayedRound& round) {
     std::span<std::byte> bytes{rounds_.buffer(round.number) + round.runs.hull.offset,
                                checked_cast<std::size_t>(round.runs.bytes)};
-    if (!round.runs.is_one_run()) bytes = round.packed = round.room.take(round.runs.bytes);
+    if (!round.runs.is_one_run()) {
+      bytes = round.packed = rounds_.message_room(round.number).first(bytes.size());
+    }
     if (reads()) return receive_data(transport_, relay_.profiler, relay_.aggregator_rank, bytes);
     copy_packed(round, [&](const Coverage& marked, const std::byte* buffer) {
       relay_.copies.pack(marked, buffer, round.packed);
@@ -114,7 +110,6 @@ class RelaySide final : public SteppedRounds {
     RelayedRound& round = in_flight_.front();
     if (reads() && rounds_.taken_by_all() <= round.number) return false;
     rounds_.coverage(round.number).clear(round.runs.hull.end());
-    spare_.push_back(std::move(round.room));
     in_flight_.pop_front();
     --completed_count_;
     if (round_ != no_round) rounds_.open_from(oldest());
@@ -127,7 +122,6 @@ class RelaySide final : public SteppedRounds {
   std::int64_t round_ = -1;  // the next to begin; -1: not known yet
   std::deque<RelayedRound> in_flight_;
   std::size_t completed_count_ = 0;  // the oldest of in_flight_
-  std::vector<Scratch> spare_;       // of rounds that have ended
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "base/checked_cast.h"
 #include "collective/exchange/data_messages.h"
 #include "collective/rounds/round_copies.h"
-#include "collective/rounds/scratch.h"
 #include "plan/types/strided_copy.h"
 
 namespace nacre::collective {
@@ -16,12 +15,15 @@ namespace {
 
 class SoleSide final : public DrivenRounds {
  public:
-  SoleSide(Transport& transport, const SoleTask& task, const plan::DomainWalk& walk)
+  SoleSide(Transport& transport, const SoleTask& task, const NodeRounds& rounds,
+           const plan::DomainWalk& walk)
       : transport_(transport),
         access_(task.access),
+        number_(task.number),
         aggregator_rank_(task.aggregator_rank),
+        rounds_(rounds),
         walk_(walk),
-        slots_(checked_cast<std::size_t>(task.slot_count)) {}
+        slots_(checked_cast<std::size_t>(rounds.slot_count())) {}
 
   [[nodiscard]] bool done() const override { return walk_.done() && in_flight_ == 0; }
 
@@ -38,8 +40,7 @@ class SoleSide final : public DrivenRounds {
   /// A round in flight.
   struct Slot {
     std::vector<plan::RoundPiece> pieces;
-    Scratch room;
-    std::span<std::byte> packed;  // in room; empty: the message uses the rank's memory
+    std::span<std::byte> packed;  // in a cycle buffer; empty: the message uses the rank's memory
     MessageId message = 0;
   };
 
@@ -60,11 +61,15 @@ class SoleSide final : public DrivenRounds {
   bool begin_next() {
     if (walk_.done() || in_flight_ == slots_.size()) return false;
     const PhaseScope scope(access_.profiler, Phase::copy);
-    Slot& slot = slots_[(oldest_ + in_flight_) % slots_.size()];
+    const std::size_t index = (oldest_ + in_flight_) % slots_.size();
+    Slot& slot = slots_[index];
     const std::int64_t bytes = walk_.take_round(slot.pieces);
     slot.packed = {};
     std::span<std::byte> message = run_in_memory(slot.pieces, bytes);
-    if (message.empty()) message = slot.packed = slot.room.take(bytes);
+    if (message.empty()) {
+      std::byte* const buffer = rounds_.memory().buffer(number_, static_cast<std::int64_t>(index));
+      message = slot.packed = {buffer, checked_cast<std::size_t>(bytes)};
+    }
     if (access_.reads()) {
       slot.message = receive_data(transport_, access_.profiler, aggregator_rank_, message);
     } else {
@@ -92,7 +97,9 @@ class SoleSide final : public DrivenRounds {
 
   Transport& transport_;
   const ExchangeAccess& access_;
+  const int number_;
   const int aggregator_rank_;
+  const NodeRounds& rounds_;
   plan::DomainWalk walk_;  // the rounds to begin
   std::vector<Slot> slots_;
   std::size_t oldest_ = 0;     // of slots_
@@ -102,8 +109,9 @@ class SoleSide final : public DrivenRounds {
 }  // namespace
 
 std::unique_ptr<DrivenRounds> make_sole_side(Transport& transport, const SoleTask& task,
+                                             const NodeRounds& rounds,
                                              const plan::DomainWalk& walk) {
-  return std::make_unique<SoleSide>(transport, task, walk);
+  return std::make_unique<SoleSide>(transport, task, rounds, walk);
 }
 
 }  // namespace nacre::collective

@@ -46,6 +46,8 @@ void NodeRounds::find_aggregators(const plan::Aggregators& aggregators) {
   drivers_.clear();
   driving_ranks_.clear();
   is_here_.clear();
+  room_of_.clear();
+  room_count_ = 0;
   if (aggregators.groups() == nullptr) {
     for (int aggregator = 0; aggregator < aggregators.count(); ++aggregator) {
       add_aggregator(aggregator, aggregators.rank_of(aggregator));
@@ -64,11 +66,23 @@ void NodeRounds::add_aggregator(int aggregator, int rank) {
   drivers_.push_back(is_here ? rank : node_ranks_[relay]);
   driving_ranks_.insert(drivers_.back());
   is_here_.push_back(is_here);
+  room_of_.push_back(room_count_);
+  const bool sends_packed = is_here || node_ranks_.size() > 1;
+  if (sends_packed && drivers_.back() == node_ranks_[static_cast<std::size_t>(self_)]) {
+    ++room_count_;
+  }
 }
 
 int NodeRounds::number_of(int aggregator) const {
   const auto found = std::ranges::lower_bound(aggregators_, aggregator);
   return checked_cast<int>(found - aggregators_.begin());
+}
+
+std::span<std::byte> NodeRounds::message_room(int number, std::int64_t round) const {
+  const auto slot = static_cast<std::size_t>(round % layout_.slot_count);
+  const auto slots = static_cast<std::size_t>(layout_.slot_count);
+  const auto bytes = static_cast<std::size_t>(layout_.cycle_bytes);
+  return rooms_.subspan((room_of_[static_cast<std::size_t>(number)] * slots + slot) * bytes, bytes);
 }
 
 Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction direction) const {
@@ -100,6 +114,32 @@ Status NodeRounds::make_own_memory() {
   return {};
 }
 
+/// Also for other aggregators, of which there are no more: equal calls need no agreement on memory.
+Status NodeRounds::reserve_rooms() {
+  const std::size_t relayed_max =
+      (static_cast<std::size_t>(layout_.aggregator_count) + node_ranks_.size() - 1) /
+      node_ranks_.size();
+  const std::size_t count = std::max(room_count_, 1 + (node_ranks_.size() > 1 ? relayed_max : 0));
+  const std::int64_t bytes =
+      static_cast<std::int64_t>(count) * layout_.slot_count * layout_.cycle_bytes;
+  release_rooms();
+  Result<store::ReservedMemory> reserved = store::ReservedMemory::reserve(bytes);
+  if (!reserved) {
+    return Error{ErrorClass::no_mem, 0,
+                 "cannot reserve " + std::to_string(bytes) + " bytes for packed messages"};
+  }
+  reserved_rooms_.emplace(*std::move(reserved));
+  rooms_ = reserved_rooms_->take(bytes).value();
+  reserved_room_count_ = count;
+  return {};
+}
+
+void NodeRounds::release_rooms() {
+  rooms_ = {};
+  reserved_rooms_.reset();
+  reserved_room_count_ = 0;
+}
+
 NodeRounds::Need NodeRounds::need_of(const ExchangePlan& exchange) {
   return {exchange.domains.round_bytes_max(), exchange.plan.cycle_buffer_count,
           exchange.aggregators.count(), exchange.aggregators.groups()};
@@ -123,6 +163,11 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
   if (!layout_.holds(layout_for(exchange)) || call_ >= call_limit) {
     Status found = co_await find_memory(transport, exchange);
     if (!found.ok()) co_return found;
+    reserved_room_count_ = 0;  // of other sizes
+  }
+  if (room_count_ > reserved_room_count_) {
+    Status reserved = reserve_rooms();
+    if (!reserved.ok()) co_return reserved;
   }
   // No rank agrees on the outcome of this call before this rank does, and this rank begins the next
   // call after that: after the agreement all ranks read the same last_call().
@@ -144,6 +189,7 @@ void NodeRounds::abandon_call() {
   layout_ = {};
   shared_.reset();
   own_.reset();
+  release_rooms();
 }
 
 Task<Status> NodeRounds::find_memory(Transport& transport, const ExchangePlan& exchange) {

@@ -34,6 +34,8 @@ namespace nacre::collective {
 ///
 /// Memory: for each of these aggregators as many cycle buffers as a call needs. A buffer holds the
 /// bytes of a round, rounded up to a power of two (at least 64 KiB), and an eighth more for marks.
+/// A rank that drives the rounds of an aggregator reserves as much for packed messages, of which
+/// only used pages are allocated.
 /// NodeRounds keeps the memory from call to call, since writing new pages for the first time costs
 /// about as much as writing the data; if memory is short, it releases the memory after the call. If
 /// the ranks of the node cannot allocate shared memory, each rank is a node of its own from then
@@ -56,8 +58,6 @@ class NodeRounds {
   // Each call that has begun ends with one of these, after all ranks have agreed on its outcome.
   void end_call();
   void abandon_call();
-  /// Bytes that are kept for later calls.
-  [[nodiscard]] std::int64_t kept_bytes() const { return memory_.size(); }
 
   // For the call that has begun:
   [[nodiscard]] const RoundMemory& memory() const { return memory_; }
@@ -93,6 +93,10 @@ class NodeRounds {
   [[nodiscard]] bool sends_directly_to(int number) const {
     return node_ranks_.size() == 1 && !is_here(number);
   }
+  /// Memory of this rank alone for a packed message of a round of the aggregator `number`, whose
+  /// rounds it drives: as many bytes as a round has. A round has the same memory as that a
+  /// slot_count() later.
+  [[nodiscard]] std::span<std::byte> message_room(int number, std::int64_t round) const;
   /// The marks of a round of the aggregator `number`: bytes that are filled, or requested.
   [[nodiscard]] Coverage coverage(int number, std::int64_t round, plan::Direction direction) const;
 
@@ -111,6 +115,8 @@ class NodeRounds {
   void add_aggregator(int aggregator, int rank);
   [[nodiscard]] RoundLayout layout_for(const ExchangePlan& exchange) const;
   [[nodiscard]] Status make_own_memory();
+  [[nodiscard]] Status reserve_rooms();
+  void release_rooms();
   Task<Status> find_memory(Transport& transport, const ExchangePlan& exchange);
 
   MemoryWatch watch_;
@@ -120,12 +126,17 @@ class NodeRounds {
   std::vector<int> drivers_;
   std::set<int> driving_ranks_;
   std::vector<bool> is_here_;
+  std::vector<std::size_t> room_of_;  // by number, of those whose rounds this rank drives
+  std::size_t room_count_ = 0;
   std::int64_t round_bytes_ = 0;  // the most bytes of a round
   std::int64_t slot_count_ = 0;
   RoundLayout layout_;
   std::optional<store::SharedMemory> shared_;
   std::optional<store::ReservedMemory> own_;  // if the node has one rank
   RoundMemory memory_;
+  std::optional<store::ReservedMemory> reserved_rooms_;
+  std::span<std::byte> rooms_;  // of reserved_rooms_
+  std::size_t reserved_room_count_ = 0;
   Need need_;                 // of the current call
   std::optional<Need> kept_;  // the memory of all ranks after the last call
   std::uint64_t call_ = 0;

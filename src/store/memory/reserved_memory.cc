@@ -9,10 +9,13 @@
 #include "base/rounding.h"
 
 namespace nacre::store {
+namespace {
+constexpr std::int64_t page_bytes = 4096;
+}  // namespace
 
 Result<ReservedMemory> ReservedMemory::reserve(std::int64_t bytes) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  const auto size = checked_cast<std::size_t>(bytes);
+  const auto size = checked_cast<std::size_t>(round_up(bytes, page_bytes));
   void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (memory == MAP_FAILED) {
     return Error{ErrorClass::no_mem, 0,
@@ -35,7 +38,6 @@ ReservedMemory::~ReservedMemory() {
 }
 
 Result<std::span<std::byte>> ReservedMemory::take(std::int64_t bytes) {
-  constexpr std::int64_t page_bytes = 4096;
   const auto size = checked_cast<std::size_t>(round_up(bytes, page_bytes));
   if (size > left_.size()) {
     return Error{ErrorClass::no_mem, 0,

@@ -89,15 +89,23 @@ Result<OpenFile::OpenedFacts> OpenFile::open_first() {
   if (transport_->size() > 1 && !simulates_layout()) options.layout_time = layout_time(hints_);
   const Result<store::StoreFile*> file = file_.create(options);
   if (!file) return file.error();
+  Result<OpenedFacts> facts = find_facts(**file, options);
+  const bool is_new = mode_.create && mode_.exclusive;
+  if (!facts && is_new) static_cast<void>(store_->remove(path_));
+  return facts;
+}
+
+Result<OpenFile::OpenedFacts> OpenFile::find_facts(store::StoreFile& file,
+                                                   const store::OpenOptions& options) {
   OpenedFacts facts;
-  facts.identity = (*file)->identity();
-  facts.file_system = (*file)->facts();
+  facts.identity = file.identity();
+  facts.file_system = file.facts();
   if ((options.direct_reads || options.direct_writes) && !facts.file_system.has_direct) {
     hints_.note("hints direct_read, direct_write: the file system refuses O_DIRECT");
   }
   if (Status found = find_machine_for(facts); !found) return std::move(found).error();
   if (mode_.append) {
-    const Result<std::int64_t> size = (*file)->size();
+    const Result<std::int64_t> size = file.size();
     if (!size) return size.error();
     facts.size = *size;
   }
@@ -163,8 +171,8 @@ collective::Task<Result<std::shared_ptr<OpenFile>>> OpenFile::open(OpenRequest r
   auto spreading = collective::broadcast(transport, bytes_of(facts), 0);
   co_await spreading;
   if (facts.failed) {
-    auto telling = collective::broadcast_error(transport, std::move(status), 0);
-    Error error = co_await telling;
+    auto spreading_error = collective::broadcast_error(transport, std::move(status), 0);
+    Error error = co_await spreading_error;
     co_return error;
   }
   opened->take_facts(facts);
@@ -249,8 +257,8 @@ collective::Task<Result<std::int64_t>> OpenFile::broadcast_from_rank_zero(
   if (value >= 0) co_return value;
   Status status;
   if (!first) status = std::move(first).error();
-  auto telling = collective::broadcast_error(*transport_, std::move(status), 0);
-  Error error = co_await telling;
+  auto spreading_error = collective::broadcast_error(*transport_, std::move(status), 0);
+  Error error = co_await spreading_error;
   co_return error;
 }
 

@@ -199,6 +199,8 @@ class OpenFile {
   enum class ViewNeeds : std::int64_t { hints = 0, reset_of_shared_pointer = 1, nothing = 2 };
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
+  [[nodiscard]] Result<OpenedFacts> find_facts(store::StoreFile& file,
+                                               const store::OpenOptions& options);
   [[nodiscard]] Status find_machine_for(OpenedFacts& facts);
   void take_facts(const OpenedFacts& facts);
   [[nodiscard]] Status check_access(const Access& access) const;

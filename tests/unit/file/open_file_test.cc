@@ -91,6 +91,18 @@ TEST_CASE("a missing file is an error on all ranks, with its name") {
   CHECK(outcomes[3].error().message == "rank 0: open f: no such file or directory");
 }
 
+TEST_CASE("an open that creates a file and then fails leaves none") {
+  for (const bool exclusive : {true, false}) {
+    CAPTURE(exclusive);
+    World world(2);
+    world.fail(0, "size=1,errno=EIO");
+    AccessMode mode{.write = true, .create = true, .append = true};
+    mode.exclusive = exclusive;
+    CHECK(agreed(world.open(mode)) == ErrorClass::io);
+    CHECK(world.store().contents("f").ok() == !exclusive);
+  }
+}
+
 TEST_CASE("a bad machine file that the program names is noted, and fails no call") {
   World world(3, "x");
   world.must_open(read_only, {{"nacre_machine", "/no/such.toml"}});

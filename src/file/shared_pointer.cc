@@ -38,8 +38,13 @@ Result<std::int64_t> SharedPointer::fetch_add(std::int64_t etypes) {
   if (!shared) return shared.error();
   const Result<std::int64_t> before = (*shared)->fetch_add(etypes);
   if (!before) return before.error();
-  const auto position = checked_add(base_, *before);
-  if (position) return *position;
+  return position_at(*before);
+}
+
+/// The counter wraps on overflow.
+Result<std::int64_t> SharedPointer::position_at(std::int64_t count) const {
+  const auto position = checked_add(base_, count);
+  if (count >= 0 && position) return *position;
   return Error{ErrorClass::arg, 0, key_.file_path + ": the shared file pointer exceeds 64 bits"};
 }
 
@@ -50,7 +55,7 @@ Result<std::int64_t> SharedPointer::get() {
   if (*shared == nullptr) return base_;
   const Result<std::int64_t> value = (*shared)->get();
   if (!value) return value.error();
-  return base_ + *value;
+  return position_at(*value);
 }
 
 void SharedPointer::set_base(std::int64_t etypes) {

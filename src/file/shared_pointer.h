@@ -31,6 +31,7 @@ class SharedPointer {
   void forget() { store_.forget_counter(key_); }
 
  private:
+  [[nodiscard]] Result<std::int64_t> position_at(std::int64_t count) const;
   /// The counter, or nullptr if it does not exist yet. The caller holds mutex_.
   [[nodiscard]] Result<store::SharedCounter*> attached();
   /// The counter; creates it if it does not exist. The caller holds mutex_.

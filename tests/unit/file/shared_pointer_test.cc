@@ -105,6 +105,17 @@ TEST_CASE("a pointer beyond 64 bits is an error") {
   CHECK(pointer.fetch_add(4).ok());
   CHECK(pointer.fetch_add(4).ok());
   CHECK(pointer.fetch_add(4).error().error_class == ErrorClass::arg);
+  CHECK(pointer.get().error().error_class == ErrorClass::arg);
+}
+
+TEST_CASE("a counter that wraps is an error, and no negative position") {
+  testing::MemoryStore store;
+  SharedPointer pointer(store, {"f", 1, true});
+  const std::int64_t half = std::int64_t{1} << 62U;
+  CHECK(pointer.fetch_add(half).value() == 0);
+  CHECK(pointer.fetch_add(half).value() == half);
+  CHECK(pointer.fetch_add(1).error().error_class == ErrorClass::arg);
+  CHECK(pointer.get().error().error_class == ErrorClass::arg);
 }
 
 TEST_CASE("a counter that cannot be created or used is an error") {

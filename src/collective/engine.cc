@@ -151,6 +151,7 @@ class Engine {
       co_await run_direct();
     }
     learn(clock_ticks() - begin);
+    if (decision.failed_rank == no_rank) note_caches();
     count_messages(sent_before);
     co_return std::move(outcome_);
   }
@@ -184,10 +185,12 @@ class Engine {
     file_.profiler.profile().message_bytes.add(transport_.sent().bytes - before.bytes);
   }
 
-  /// Rank 0 remembers whose caches have the bytes.
-  void note_caches(const Decision& decision) {
-    if (file_.choices == nullptr || decision.failed_rank != no_rank) return;
-    file_.choices->note_caches(call_.direction, outcome_.summary.bounds, decision.plan);
+  /// Rank 0 remembers whose caches have the bytes. After an error nobody knows.
+  void note_caches() {
+    if (file_.choices == nullptr || transport_.rank() != 0) return;
+    const plan::CollectivePlan unknown{.algorithm = plan::Algorithm::direct};
+    file_.choices->note_caches(call_.direction, outcome_.summary.bounds,
+                               outcome_.error ? unknown : outcome_.plan);
   }
 
   plan::CollectivePlan decide_for(const plan::Participants& all) {
@@ -210,7 +213,6 @@ class Engine {
     Decision decision;
     if (transport_.rank() == 0) {
       decision = decide(contribution);
-      note_caches(decision);
     }
     const std::span<std::byte> decision_bytes = bytes_of(decision);
     co_await broadcast(transport_, decision_bytes, 0);
@@ -249,7 +251,7 @@ class Engine {
   }
 
   /// Decides again for a read with an exchange. Rank 0 finds the end of the file before the
-  /// exchange, so that no message has to tell it and no rank requests bytes beyond it.
+  /// exchange, so that no message has to carry it and no rank requests bytes beyond it.
   void decide_within_file(Decision& decision, const plan::Participants& all) {
     const Result<std::int64_t>& size = file_size();
     if (!size) {

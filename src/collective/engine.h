@@ -44,7 +44,8 @@ struct CollectiveCall {
 
 struct Outcome {
   /// Data bytes of this rank that were transferred, up to the first byte that was not. After an
-  /// error exact for the direct algorithm, otherwise 0: aggregators do not record bytes by rank.
+  /// error exact if the rank accessed the file by itself, otherwise 0: aggregators do not record
+  /// bytes by rank.
   std::int64_t bytes = 0;
   std::optional<Error> error;       ///< the same class on all ranks
   plan::CollectivePlan plan;        ///< the executed plan; the same on all ranks

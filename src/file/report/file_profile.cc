@@ -15,7 +15,9 @@ std::int64_t FileProfile::total_nanoseconds() const {
 }
 
 std::int64_t PlanUse::nanoseconds() const {
-  return std::llround(static_cast<double>(ticks) * nanoseconds_per_tick());
+  // The counters of processors may differ.
+  const double positive = static_cast<double>(std::max<std::int64_t>(ticks, 0));
+  return std::llround(positive * nanoseconds_per_tick());
 }
 
 PlanUse* FileProfile::note_other_plan(const PlannedCall& call) {

@@ -108,6 +108,16 @@ TEST_CASE("times that passed within an interval can be added as one sum") {
   CHECK(timeline.add(Activity::wait, end, end) == 1'000 + 3 * shortest);
 }
 
+TEST_CASE("times before the begin, of a processor whose counter differs, do not count") {
+  Timeline timeline;
+  timeline.begin(shortest);
+  Timeline::CallTimes times{};
+  times[static_cast<std::size_t>(Activity::file)] = 60;
+  timeline.add_within(times, 0);
+  timeline.add_within(times, shortest);
+  CHECK(time_of(timeline, Activity::file, 0) == 0);
+}
+
 TEST_CASE("the shares of an interval are summed over the ranks of a band") {
   constexpr int rank_count = 40;
   testing::InProcessNetwork network({.rank_count = rank_count});

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
-#include <system_error>
 
 #include "base/checked_cast.h"
+#include "store/system/directory.h"
 #include "store/system/text_file.h"
 
 namespace nacre::store {
@@ -36,10 +36,9 @@ std::optional<plan::Striping> striping_of(const std::filesystem::path& client) {
 
 std::optional<plan::Layout> default_of_clients(const std::string& folder) {
   std::optional<plan::Striping> common;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-    if (entry.path().filename().string().find("-clilov-") == std::string::npos) continue;
-    const std::optional<plan::Striping> one = striping_of(entry.path());
+  for (const std::string& entry : files_in(folder, "")) {
+    if (entry.find("-clilov-", folder.size()) == std::string::npos) continue;
+    const std::optional<plan::Striping> one = striping_of(entry);
     if (!one || (common && *common != *one)) return std::nullopt;
     common = one;
   }

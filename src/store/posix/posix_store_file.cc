@@ -169,7 +169,7 @@ Transfer PosixStoreFile::transfer_pieces(std::span<const Piece> pieces, std::int
 
 Transfer PosixStoreFile::write(std::span<const WritePiece> pieces, std::int64_t offset) {
   const bool is_small = pieces.size() == 1 && pieces[0].size <= small_write_bytes;
-  if (is_small && offset + small_write_bytes <= unlimited_below_.load(std::memory_order_relaxed)) {
+  if (is_small && offset <= unlimited_below_.load(std::memory_order_relaxed) - small_write_bytes) {
     return transfer_pieces(pieces, offset);
   }
   const FileSizeSignalGuard guard;

@@ -236,8 +236,7 @@ class Store {
   /// open may still fail.
   [[nodiscard]] virtual Status check_layout(const std::string& path,
                                             const plan::Layout& layout) = 0;
-  /// Removes the counter's name; attached counters stay usable. Called once, by the rank that
-  /// created the counter.
+  /// Removes the counter's name; attached counters stay usable. Called once, by any rank.
   virtual void forget_counter(const CounterKey& key) = 0;
 };
 

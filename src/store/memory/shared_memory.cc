@@ -231,9 +231,10 @@ Result<SharedMemory> SharedMemory::attach(const SharedMemoryAddress& address, st
 }
 
 void SharedMemory::forget(std::uint64_t id) {
+  std::shared_ptr<Mapping> mapping;  // may be the last: freed without the mutex
   const std::lock_guard guard(known().mutex);
   const auto found = known().mappings.find(id);
-  const auto mapping = found == known().mappings.end() ? nullptr : found->second.lock();
+  if (found != known().mappings.end()) mapping = found->second.lock();
   if (mapping != nullptr && mapping->object().valid()) {
     mapping->keep(Descriptor());
   } else {
@@ -243,6 +244,11 @@ void SharedMemory::forget(std::uint64_t id) {
 }
 
 SharedMemory::Mapping::~Mapping() {
+  {
+    const std::lock_guard guard(known().mutex);
+    const auto found = known().mappings.find(id_);
+    if (found != known().mappings.end() && found->second.expired()) known().mappings.erase(found);
+  }
   if (!is_lent_) munmap(bytes_.data(), bytes_.size());
 }
 

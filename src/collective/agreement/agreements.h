@@ -28,7 +28,8 @@ Task<Unit> broadcast_sized(Transport& transport, std::vector<std::byte>& data, i
 using Combine = void (*)(std::span<std::byte> into, std::span<const std::byte> from);
 
 /// Reduces `value` to rank 0; on other ranks it ends as the result of their part of the tree. The
-/// order of the combine calls depends only on the number of ranks.
+/// order of the combine calls depends only on the ranks and their nodes: ranks of a node are
+/// combined first.
 Task<Unit> reduce(Transport& transport, std::span<std::byte> value, Combine combine);
 
 /// As reduce, but to the lowest rank of each node.

@@ -47,16 +47,16 @@ Task<SharedGroups> share_groups(Transport& transport, const plan::RankLoad& load
   plan::RankLoad own = load;
   const std::span<const std::byte> own_bytes = bytes_of(own);
   std::vector<std::byte> all = co_await gather(transport, own_bytes);
-  std::vector<std::byte> told;
+  std::vector<std::byte> encoded;
   if (transport.rank() == 0) {
     const std::vector<plan::RankLoad> loads = loads_from(std::move(all));
     const plan::InitialGroups as_accesses_lie;
     const plan::InitialGroups& initial = request.initial ? *request.initial : as_accesses_lie;
     const plan::RankGroups groups = plan::group_ranks(loads, initial, request.target);
-    told = plan::spread_over(transport.nodes(), groups).serialized();
+    encoded = plan::spread_over(transport.nodes(), groups).serialized();
   }
-  co_await broadcast_sized(transport, told, 0);
-  co_return std::make_shared<const plan::RankGroups>(plan::RankGroups::deserialized(told));
+  co_await broadcast_sized(transport, encoded, 0);
+  co_return std::make_shared<const plan::RankGroups>(plan::RankGroups::deserialized(encoded));
 }
 
 }  // namespace nacre::collective

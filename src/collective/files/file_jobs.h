@@ -62,10 +62,9 @@ struct FileJob {
 /// The running jobs of an aggregator, at most one for each round. They begin in the order in which
 /// they were started, and are taken in this order. The first write of the rank to the file runs
 /// alone: on Lustre it gets the lock of the whole object, while writes that begin together take
-/// parts of it from each other. The time that the rank itself
-/// spends in a job is Phase::file; the time of helper threads is
-/// Profile::file_thread_nanoseconds and file_busy_nanoseconds. None is measured if the call is not
-/// timed.
+/// parts of it from each other. The time that the rank itself spends in a job is Phase::file; the
+/// time of helper threads is Profile::file_thread_nanoseconds and file_busy_nanoseconds. None is
+/// measured if the call is not timed.
 class FileJobs {
  public:
   /// `transport` and `profiler` must outlive this. `io_thread_count` 0: the rank runs the jobs.

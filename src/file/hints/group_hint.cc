@@ -1,7 +1,6 @@
 #include "file/hints/group_hint.h"
 
-#include <algorithm>
-#include <functional>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -46,23 +45,21 @@ std::optional<RankRange> parse_range(std::string_view text) {
   return RankRange{*first, *last};
 }
 
-bool overlap(std::vector<RankRange> ranges) {
-  std::ranges::sort(ranges, std::less<>(), &RankRange::first);
-  const auto meet = [](const RankRange& a, const RankRange& b) { return b.first <= a.last; };
-  return std::ranges::adjacent_find(ranges, meet) != ranges.end();
-}
-
+/// Each rank is in one list at most.
 std::optional<std::vector<std::vector<std::int32_t>>> parse_lists(std::string_view text) {
   std::vector<std::vector<std::int32_t>> lists;
-  std::vector<RankRange> all;
+  std::vector<bool> is_listed;  // by rank
   for (const std::string_view list : split(text, '/')) {
     lists.emplace_back();
     for (const std::string_view part : split(list, '+')) {
       const auto range = parse_range(part);
       if (!range) return std::nullopt;
-      all.push_back(*range);
-      if (overlap(all)) return std::nullopt;
+      const auto end = static_cast<std::size_t>(range->last) + 1;
+      if (is_listed.size() < end) is_listed.resize(end);
       for (std::int32_t rank = range->first; rank <= range->last; ++rank) {
+        const auto at = static_cast<std::size_t>(rank);
+        if (is_listed[at]) return std::nullopt;
+        is_listed[at] = true;
         lists.back().push_back(rank);
       }
     }

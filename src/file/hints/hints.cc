@@ -418,8 +418,8 @@ collective::Task<Result<Hints>> agree_hints(collective::Transport& transport, st
   auto spreading = collective::broadcast_sized(transport, bytes, 0);
   co_await spreading;
   if (!bytes.empty()) co_return Hints::deserialized(bytes);
-  auto telling = collective::broadcast_error(transport, std::move(status), 0);
-  Error error = co_await telling;
+  auto spreading_error = collective::broadcast_error(transport, std::move(status), 0);
+  Error error = co_await spreading_error;
   co_return error;
 }
 

@@ -115,7 +115,7 @@ collective::Task<bool> OpenLayout::broadcast(GrownLayout grown) {
 
 /// `written`: by the last or the next collective call. `file_end`: as in Reach.
 plan::ExpectedFile OpenLayout::expected_file(Extent written, std::int64_t file_end) {
-  const std::int64_t saturation = file_.hints.access_settings().collective_write.saturation_bytes;
+  const std::int64_t saturation = file_.hints.number("nacre_saturation_bytes");
   plan::ExpectedFile file{.bytes = std::max(written.end(), file_end),
                           .nodes = file_.transport.nodes().node_count(),
                           .ranks = file_.transport.size(),
@@ -177,15 +177,12 @@ GrownLayout OpenLayout::read_on_rank_zero(Extent written) {
 
 collective::Task<collective::Unit> OpenLayout::grow_before_write(Reach reach) {
   if (!grows_) co_return collective::Unit{};
-  std::int64_t last = -reach.end;
-  std::int64_t last_of_file = -reach.file_end;
-  for (std::int64_t* one : {&last, &last_of_file}) {
-    auto agreeing = collective::agree_with_minimum(file_.transport, Status(), *one);
-    static_cast<void>(co_await agreeing);  // cannot fail: no rank has an error
-  }
-  if (last == 0) co_return collective::Unit{};
+  std::array<std::int64_t, 2> ends{-reach.end, -reach.file_end};
+  auto agreeing = collective::agree_with_minima(file_.transport, Status(), ends);
+  static_cast<void>(co_await agreeing);  // cannot fail: no rank has an error
+  if (ends[0] == 0) co_return collective::Unit{};
   GrownLayout grown;
-  if (file_.transport.rank() == 0) grown = grow_on_rank_zero({-last, -last_of_file});
+  if (file_.transport.rank() == 0) grown = grow_on_rank_zero({-ends[0], -ends[1]});
   auto sending = broadcast(std::move(grown));
   grows_ = !co_await sending;
   may_name_osts_ = !grows_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/hexadecimal.h"
 #include "base/json.h"
 #include "collective/agreement/agreements.h"
 #include "plan/algorithms/algorithm_table.h"
@@ -167,17 +168,6 @@ std::string rank_osts_json(collective::RanksByOst ranks) {
       .text();
 }
 
-/// The bytes as hexadecimal digits.
-std::string digits_of(std::span<const std::byte> bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const std::byte byte : bytes) {
-    text += digits[std::to_integer<std::size_t>(byte >> 4)];
-    text += digits[std::to_integer<std::size_t>(byte & std::byte{15})];
-  }
-  return text;
-}
-
 std::string shapes_json(const std::vector<collective::RankShape>& shapes) {
   return json_array(shapes, [](const collective::RankShape& of_rank) {
     const collective::CallShape& shape = of_rank.shape;
@@ -187,7 +177,7 @@ std::string shapes_json(const std::vector<collective::RankShape>& shapes) {
         .add_number("first_byte", shape.first_byte)
         .add_number("bytes", shape.bytes);
     if (shape.step_bytes) json.add_number("step_bytes", *shape.step_bytes);
-    if (!shape.type.empty()) json.add_text("type", digits_of(shape.type));
+    if (!shape.type.empty()) json.add_text("type", hexadecimal(std::span(shape.type)));
     return json.text();
   });
 }

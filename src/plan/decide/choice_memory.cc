@@ -158,7 +158,7 @@ void ChoiceMemory::note_caches(Direction direction, const Extent& bounds,
                 [&](const Written& one) { return !intersection(one.bounds, bounds).empty(); });
   const AlgorithmRow& row = row_of(plan);
   const bool have_own_parts = row.domains == DomainsOf::file && row.order == RoundOrder::file;
-  // The cache that a group lock covers is emptied when the lock is given back.
+  // The cache that a group lock covers is emptied when the lock is released.
   if (direction == Direction::read || !have_own_parts || plan.write_locks == WriteLocks::group) {
     return;
   }

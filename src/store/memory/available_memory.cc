@@ -28,11 +28,6 @@ constexpr CgroupWords version_1{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"
 constexpr CgroupWords version_2{"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file",
                                 "active_file"};
 
-std::string text_of(const std::string& path) {
-  const Result<std::optional<std::string>> text = read_text_file(path);
-  return text ? text->value_or("") : std::string();
-}
-
 /// The number that `text` begins with, blanks aside.
 std::optional<std::int64_t> number(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -54,15 +49,15 @@ std::optional<std::int64_t> number_after(std::string_view text, std::string_view
 }
 
 std::int64_t of_machine(const std::string& root) {
-  const auto kibibytes = number_after(text_of(root + "/proc/meminfo"), "MemAvailable:");
+  const auto kibibytes = number_after(text_or_empty(root + "/proc/meminfo"), "MemAvailable:");
   return kibibytes ? *kibibytes * 1024 : unknown;
 }
 
 std::int64_t of_cgroup(const std::string& directory, const CgroupWords& words) {
-  const auto limit = number(text_of(directory + std::string(words.limit)));
-  const auto usage = number(text_of(directory + std::string(words.usage)));
+  const auto limit = number(text_or_empty(directory + std::string(words.limit)));
+  const auto usage = number(text_or_empty(directory + std::string(words.usage)));
   if (!limit || !usage) return unknown;
-  const std::string stat = text_of(directory + "memory.stat");
+  const std::string stat = text_or_empty(directory + "memory.stat");
   const auto cache = [&](std::string_view name) {
     return number_after(stat, std::string(name) + " ").value_or(0);
   };
@@ -88,7 +83,7 @@ std::int64_t of_cgroups(const std::string& root, const CgroupWords& words, std::
 }  // namespace
 
 std::int64_t available_memory(const std::string& root) {
-  const std::string cgroups = text_of(root + "/proc/self/cgroup");
+  const std::string cgroups = text_or_empty(root + "/proc/self/cgroup");
   std::int64_t least = of_machine(root);
   if (const auto path = rest_of_line(cgroups, "0::")) {
     least = std::min(least, of_cgroups(root, version_2, *path));

@@ -12,21 +12,13 @@
 #include "store/system/text_file.h"
 
 namespace nacre::store {
-namespace {
-
-std::string boot_id() {
-  const Result<std::optional<std::string>> text = read_text_file("/proc/sys/kernel/random/boot_id");
-  return text ? text->value_or("") : std::string();
-}
-
-}  // namespace
 
 std::uint64_t shared_memory_domain() {
   constexpr const char* shared_memory_path = "/dev/shm";  // the directory of shm_open(3)
   struct stat directory {};
   if (stat(shared_memory_path, &directory) != 0 || !S_ISDIR(directory.st_mode)) return 0;
   if (access(shared_memory_path, W_OK | X_OK) != 0) return 0;
-  const std::string boot = boot_id();
+  const std::string boot = text_or_empty("/proc/sys/kernel/random/boot_id");
   const std::string host = host_name();
   if (boot.empty() && host.empty()) return 0;
   const char* node = std::getenv("NACRE_NODE_ID");

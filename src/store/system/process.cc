@@ -10,15 +10,6 @@
 #include "store/system/text_file.h"
 
 namespace nacre::store {
-namespace {
-
-std::string text_of(const std::string& path) {
-  const Result<std::optional<std::string>> text = read_text_file(path);
-  return text ? text->value_or("") : std::string();
-}
-
-}  // namespace
-
 std::string host_name() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return {};
@@ -28,14 +19,14 @@ std::string host_name() {
 std::vector<std::string> command_line() {
   constexpr std::size_t bytes_max = 4 << 10;
   std::vector<std::string> words;
-  std::istringstream text(text_of("/proc/self/cmdline").substr(0, bytes_max));
+  std::istringstream text(text_or_empty("/proc/self/cmdline").substr(0, bytes_max));
   for (std::string word; std::getline(text, word, '\0');) words.push_back(std::move(word));
   return words;
 }
 
 std::string parent_process() {
   const std::string parent = std::to_string(getppid());
-  const std::string stat = text_of("/proc/" + parent + "/stat");
+  const std::string stat = text_or_empty("/proc/" + parent + "/stat");
   // proc(5): the name, in parentheses, may contain spaces; the start time is field 22.
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return {};

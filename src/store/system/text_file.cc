@@ -32,6 +32,11 @@ Result<std::optional<std::string>> read_text_file(const std::string& path) {
   return Error{ErrorClass::bad_file, 0, "read " + path + ": more than 1 MiB of text"};
 }
 
+std::string text_or_empty(const std::string& path) {
+  const Result<std::optional<std::string>> text = read_text_file(path);
+  return text ? text->value_or("") : std::string();
+}
+
 Status append_text(const std::string& path, const std::string& text) {
   const Descriptor file(retry_interrupted(
       [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666); }));

@@ -13,6 +13,9 @@ namespace nacre::store {
 /// than 1 MiB.
 [[nodiscard]] Result<std::optional<std::string>> read_text_file(const std::string& path);
 
+/// The same, empty if there is no such file or it cannot be read.
+[[nodiscard]] std::string text_or_empty(const std::string& path);
+
 /// Appends `text` with one write, so that lines of several processes do not mix. Creates the file
 /// if it does not exist.
 [[nodiscard]] Status append_text(const std::string& path, const std::string& text);

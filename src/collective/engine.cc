@@ -228,8 +228,11 @@ class Engine {
     outcome_.summary = contribution.summary;
     plan::AccessSummary& summary = outcome_.summary;
     if (file_.choices != nullptr) {
-      const int steps = file_.choices->count_steps(summary, call_.direction);
-      summary.in_steps = steps >= 2 || (steps == 1 && !may_be_cached(summary) && goes_on(summary));
+      const auto steps = file_.choices->count_steps(summary, call_.direction);
+      const bool are_in_steps =
+          steps.count >= 2 || (steps.count == 1 && !may_be_cached(summary) && goes_on(summary));
+      summary.in_steps = are_in_steps && !steps.are_broken;
+      summary.in_broken_steps = are_in_steps && steps.are_broken;
     }
     decision.in_steps = summary.in_steps;
     plan::Participants all = participants();

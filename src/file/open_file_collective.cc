@@ -221,7 +221,7 @@ void OpenFile::note_refused_locks(const collective::Outcome& moved) {
               std::string(plan::name_of(moved.plan.write_locks)) + " locks");
 }
 
-/// Forgets what was decided with other settings, and steps that a read of this rank ended.
+/// Forgets what was decided with other settings, and steps that a read of this rank broke.
 void OpenFile::forget_outdated_choices(Direction direction,
                                        const std::shared_ptr<const AccessSettings>& settings) {
   if (settings != decided_with_) {
@@ -229,7 +229,7 @@ void OpenFile::forget_outdated_choices(Direction direction,
     repeated_.forget();
     decided_with_ = settings;
   }
-  if (direction == Direction::read && read_alone_.exchange(false)) choices_.end_steps();
+  if (direction == Direction::read && read_alone_.exchange(false)) choices_.break_steps();
 }
 
 collective::CollectiveFile OpenFile::file_for_engine(Direction direction,

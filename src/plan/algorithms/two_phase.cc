@@ -30,7 +30,8 @@ DomainPattern pattern_for(const PlanInputs& inputs) {
 std::int64_t range_alignment(DomainPattern pattern, const PlanInputs& inputs) {
   const AccessSummary& summary = inputs.summary;
   const bool reads = inputs.participants.direction == Direction::read;
-  if (pattern == DomainPattern::even && reads && summary.in_steps && summary.is_dense()) return 1;
+  const bool is_read_ahead = reads && summary.continues_steps();
+  if (pattern == DomainPattern::even && is_read_ahead && summary.is_dense()) return 1;
   return inputs.settings.alignment_of(summary.bounds);
 }
 

@@ -28,11 +28,13 @@ struct AccessSummary {
   std::int64_t bytes_max = 0;   ///< most data bytes of one rank
   std::int32_t rank_count = 0;  ///< ranks with data
   // Bit fields, because each rank sends a summary with each call.
-  std::int32_t other_nodes : 29 = 0;  ///< with data, beside `node`
+  std::int32_t other_nodes : 28 = 0;  ///< with data, beside `node`
   bool monotone : 1 = true;           ///< every rank's view is TypeMap::tiles_monotone()
   bool whole_pages : 1 = true;        ///< of all ranks; StripesTouched
   bool in_steps : 1 = false;          ///< equal calls lead to this one; set by rank 0 at last
-  SlotSet slots = 0;                  ///< touched by all ranks; 0: the layout is unknown
+  /// The same, but rank 0 has read elsewhere since the last call, so its node does not read ahead.
+  bool in_broken_steps : 1 = false;
+  SlotSet slots = 0;  ///< touched by all ranks; 0: the layout is unknown
   // By node. Ranks of a node are folded with each other before they are folded with ranks of other
   // nodes.
   std::int32_t node = -1;            ///< of the last three
@@ -44,6 +46,8 @@ struct AccessSummary {
   SlotSet node_slots = 0;            ///< touched by this node
 
   friend bool operator==(const AccessSummary&, const AccessSummary&) = default;
+  /// Whether all nodes, or all but that of rank 0, may have read ahead what a call reads.
+  [[nodiscard]] bool continues_steps() const { return in_steps || in_broken_steps; }
   [[nodiscard]] bool is_interleaved() const { return span_bytes > bounds.length; }
   /// Estimated bytes of the file that ranks access. Ranks with equal bounds are assumed to access
   /// the same bytes.

@@ -104,7 +104,7 @@ bool may_read_ranges(const PlanInputs& inputs, std::int64_t count) {
   const StripedRegion* region = inputs.settings.main_region_of(inputs.summary.bounds);
   if (region == nullptr || region->slot_count() == 1) return false;
   const std::int64_t least =
-      inputs.summary.in_steps ? region->stripe_size / 4 : region->stripe_size;
+      inputs.summary.continues_steps() ? region->stripe_size / 4 : region->stripe_size;
   return (count == 1 || inputs.summary.bounds.length / count >= least) &&
          inputs.participants.direction == Direction::read &&
          inputs.settings.machine->ost_latency_us > 0 && has_free_domains(inputs.settings);

@@ -32,7 +32,7 @@ constexpr double shortest = 1e-9;  // seconds
 
 int calls_to_judge_of(const CallShape& shape) {
   const bool reads = shape.participants.direction == Direction::read;
-  return reads && shape.summary.in_steps ? reads_in_steps_to_judge : calls_to_judge;
+  return reads && shape.summary.continues_steps() ? reads_in_steps_to_judge : calls_to_judge;
 }
 
 }  // namespace
@@ -73,7 +73,8 @@ std::size_t ChoiceMemory::steadied(const CallShape& shape, std::vector<Predicted
   if (found == plans.end()) return chosen;
   const bool was_changed = usual.candidate.reason == PlanReason::observed;
   if (was_changed) found->plan.reason = PlanReason::observed;
-  const bool begins_steps = shape.summary.in_steps && !like->shape.summary.in_steps;
+  const bool begins_steps =
+      shape.summary.continues_steps() && !like->shape.summary.continues_steps();
   const bool is_close = (begins_steps ? slightly : clearly) * found->prediction.seconds <
                         plans[chosen].prediction.seconds;
   return was_changed || is_close ? static_cast<std::size_t>(found - plans.begin()) : chosen;
@@ -171,7 +172,8 @@ const CollectivePlan* ChoiceMemory::write_of(const Extent& bounds) const {
   return found == writes_.end() ? nullptr : &found->plan;
 }
 
-int ChoiceMemory::count_steps(const AccessSummary& summary, Direction direction) {
+ChoiceMemory::Steps ChoiceMemory::count_steps(const AccessSummary& summary, Direction direction) {
+  const bool are_broken = std::exchange(are_steps_broken_, false);
   const Extent now = summary.rank_count > 0 ? summary.bounds : Extent{};
   const Extent before = std::exchange(last_call_, now);
   const bool follows = std::exchange(last_direction_, direction) == direction;
@@ -179,9 +181,9 @@ int ChoiceMemory::count_steps(const AccessSummary& summary, Direction direction)
   const std::int64_t step = is_equal ? now.offset - before.offset : 0;
   const bool is_repeated = std::exchange(last_step_, step) == step;
   const bool is_at_start = !now.empty() && now.offset == 0;
-  if (!follows && direction == Direction::read && is_at_start) return 1;
-  if (step <= 0) return 0;
-  return is_repeated ? 2 : 1;
+  if (!follows && direction == Direction::read && is_at_start && !are_broken) return {1, false};
+  if (step <= 0) return {0, are_broken};
+  return {is_repeated ? 2 : 1, are_broken};
 }
 
 ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) {
@@ -199,8 +201,8 @@ const ChoiceMemory::Entry* ChoiceMemory::last_like(const CallShape& shape) const
     const AccessSummary& b = shape.summary;
     return one.shape.participants == shape.participants && a.bytes == b.bytes &&
            a.run_count == b.run_count && a.memory_run_count == b.memory_run_count &&
-           a.rank_count == b.rank_count && (b.in_steps || !a.in_steps) &&
-           (b.in_steps || is_on_same_stripes(one));
+           a.rank_count == b.rank_count && (b.continues_steps() || !a.continues_steps()) &&
+           (b.continues_steps() || is_on_same_stripes(one));
   };
   for (std::size_t back = 1; back <= count_; ++back) {
     const Entry& entry = entries_[(next_ + entries_.size() - back) % entries_.size()];

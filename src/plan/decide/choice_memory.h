@@ -76,16 +76,17 @@ class ChoiceMemory {
   void note_size(std::int64_t size) { size_ = size; }
   void forget_size() { size_ = 0; }
 
-  /// The number of equal steps that lead to the call, up to 2: from calls of its direction and
-  /// size, each at the same distance from the one before. From two steps on, nodes read ahead what
-  /// they expect next. The first read counts as a step if it is of the start of the file: most
-  /// programs then read on. Call it once for each call, in their order.
-  [[nodiscard]] int count_steps(const AccessSummary& summary, Direction direction);
+  struct Steps {
+    int count = 0;            ///< up to 2
+    bool are_broken = false;  ///< the rank has read elsewhere since the last call
+  };
+  /// The number of equal steps that lead to the call: from calls of its direction and size, each at
+  /// the same distance from the one before. From two steps on, nodes read ahead what they expect
+  /// next. The first read counts as a step if it is of the start of the file: most programs then
+  /// read on. Call it once for each call, in their order.
+  [[nodiscard]] Steps count_steps(const AccessSummary& summary, Direction direction);
   /// The rank read elsewhere, which ends the read-ahead of its node.
-  void end_steps() {
-    last_call_ = {};
-    last_direction_ = Direction::read;  // the next read is not the first one
-  }
+  void break_steps() { are_steps_broken_ = true; }
 
  private:
   /// A plan that was compared, and what it was seen to take.
@@ -126,6 +127,7 @@ class ChoiceMemory {
   Extent last_call_;
   Direction last_direction_ = Direction::write;
   std::int64_t last_step_ = 0;
+  bool are_steps_broken_ = false;
 };
 
 }  // namespace nacre::plan

@@ -316,14 +316,14 @@ class CostModel {
     const double far = std::log2(nodes_) * message(machine_.far_message_ns);
     // Direct calls that repeat an access agree on the outcome only. Calls in steps keep their
     // groups.
-    const bool groups_anew = row_.needs_groups() && !summary_.in_steps;
+    const bool groups_anew = row_.needs_groups() && !summary_.continues_steps();
     const double trees = groups_anew ? 8 : row_.exchanges() ? 6 : 2;
     double& agreement = busy(Resource::agreement);
     agreement = trees * (near + far);
     if (row_.exchanges()) {
       agreement += rounds_with_data() * message(machine_.near_message_ns);
       // Before the first call only, but the summary tells later calls only by their steps.
-      if (!summary_.in_steps) agreement += time_to_begin();
+      if (!summary_.continues_steps()) agreement += time_to_begin();
     }
     if (groups_anew) {
       // Rank 0 gathers and sorts what each rank accesses.
@@ -389,7 +389,7 @@ class CostModel {
 
   /// The time that nodes wait because they read from the same OSTs.
   [[nodiscard]] double time_among_nodes(double piece, double of_an_ost) const {
-    if (traffic_.nodes_per_ost <= 1) return 0;
+    if (traffic_.nodes_per_ost <= 1 || traffic_.others_read_ahead) return 0;
     return std::max(time_of_last_answers(piece), time_in_step(piece, of_an_ost));
   }
 

@@ -216,7 +216,8 @@ class TrafficModel {
       const double own = is_short() ? 2 : std::ceil(stripes_.slots / traffic.writers);
       traffic.osts_waited_for = std::min(traffic.waits, own);
     }
-    if (goes_on_in_steps(traffic)) {
+    traffic.others_read_ahead = summary_.in_broken_steps && reads_on(traffic);
+    if (summary_.in_steps && reads_on(traffic)) {
       traffic.waits = 0;
       traffic.in_flight = real(machine_.read_bytes);
     }
@@ -230,11 +231,10 @@ class TrafficModel {
     }
   }
 
-  /// Whether each reader goes on in the steps of earlier calls, with one read each.
-  [[nodiscard]] bool goes_on_in_steps(const Traffic& traffic) const {
+  /// Whether each reader reads where a call in steps lets it expect it, with one read each.
+  [[nodiscard]] bool reads_on(const Traffic& traffic) const {
     const bool by_ranks = !row_.exchanges() || row_.order == RoundOrder::rank;
     const bool by_ranges = plan_.whole_rounds && plan_.pattern == DomainPattern::even;
-    if (!summary_.in_steps) return false;
     if (keep_own_stripes()) return true;
     if (!by_ranks && !by_ranges) return false;
     return row_.needs_groups() ? bridges_gaps() && plan_.round_count <= 1
@@ -323,7 +323,12 @@ class TrafficModel {
   /// Reads that go on in steps are ahead by some calls.
   [[nodiscard]] double calls_at_once(const Traffic& traffic) const {
     if (writes() || traffic.waits > 0) return 1;
-    return 1 + std::floor(traffic.in_flight * traffic.writers / traffic.bytes);
+    return calls_ahead(traffic, traffic.in_flight);
+  }
+
+  /// The calls that readers are ahead with so many bytes each, and the call itself.
+  [[nodiscard]] static double calls_ahead(const Traffic& traffic, double bytes) {
+    return 1 + std::floor(bytes * traffic.writers / traffic.bytes);
   }
 
   /// The requests of several calls bring every node to every OST (steps, emulated tungsten: 0.26 s
@@ -372,7 +377,8 @@ class TrafficModel {
   /// A short range has one stripe more on some OSTs than on others. The OSTs of calls at once are
   /// busy at the same time.
   [[nodiscard]] double bytes_of_fullest_ost(const Traffic& traffic) const {
-    const double calls = traffic.calls_at_once;
+    const double calls = traffic.others_read_ahead ? calls_ahead(traffic, real(machine_.read_bytes))
+                                                   : traffic.calls_at_once;
     const double range = real(summary_.bounds.length);
     if (overlaps_next_calls()) return traffic.bytes / stripes_.slots;
     const double density = traffic.bytes / range;  // above 1 if ranks read the same bytes

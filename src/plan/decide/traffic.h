@@ -49,6 +49,8 @@ struct Traffic {
   /// calls in their caches, so that all are busy at the same time.
   bool overlaps_next_calls = false;
   double calls_at_once = 1;  ///< reads that go on in steps are ahead by some calls
+  /// Only the node of rank 0 waits for answers: the other nodes have read ahead.
+  bool others_read_ahead = false;
 
   /// Processes that read their next contiguous pieces from the same OST.
   [[nodiscard]] double readers_per_ost() const;

@@ -720,10 +720,14 @@ TEST_CASE("equal calls are decided once, wherever they are in the file") {
 
 TEST_CASE("equal steps lead from call to call of equal size at equal distances") {
   AccessSummary summary = summary_of({4, 2, 1000});
-  const auto at = [&](ChoiceMemory& memory, std::int64_t offset,
-                      Direction direction = Direction::read) {
+  const auto steps_at = [&](ChoiceMemory& memory, std::int64_t offset,
+                            Direction direction = Direction::read) {
     summary.bounds.offset = offset;
     return memory.count_steps(summary, direction);
+  };
+  const auto at = [&](ChoiceMemory& memory, std::int64_t offset,
+                      Direction direction = Direction::read) {
+    return steps_at(memory, offset, direction).count;
   };
   ChoiceMemory memory;
   CHECK(at(memory, 1'000) == 0);
@@ -756,16 +760,17 @@ TEST_CASE("equal steps lead from call to call of equal size at equal distances")
     CHECK(at(memory, 0, Direction::write) == 0);
     CHECK(at(memory, 0) == 1);
     ChoiceMemory after_header;
-    after_header.end_steps();
+    after_header.break_steps();
     CHECK(at(after_header, 0) == 0);
     ChoiceMemory after_nothing;
-    CHECK(after_nothing.count_steps({}, Direction::read) == 0);
+    CHECK(after_nothing.count_steps({}, Direction::read).count == 0);
   }
-  SUBCASE("until the rank reads elsewhere") {
-    memory.end_steps();
-    CHECK(at(memory, 20'000) == 0);
-    CHECK(at(memory, 25'000) == 1);
-    CHECK(at(memory, 30'000) == 2);
+  SUBCASE("also if the rank reads elsewhere, which breaks them once") {
+    memory.break_steps();
+    const ChoiceMemory::Steps broken = steps_at(memory, 20'000);
+    CHECK(broken.count == 2);
+    CHECK(broken.are_broken);
+    CHECK_FALSE(steps_at(memory, 25'000).are_broken);
   }
   SUBCASE("but not in place or backward") {
     CHECK(at(memory, 15'000) == 0);
@@ -801,6 +806,30 @@ TEST_CASE("steps are read by one aggregator where answers take long, because it 
   const double in_steps = seconds();
   summary.in_steps = false;
   CHECK(seconds() > in_steps + 0.05);
+}
+
+TEST_CASE("calls in steps are read in ranges although rank 0 reads elsewhere between them") {
+  machine::Machine machine;  // as the emulated ranger
+  machine.node_link.bandwidth = machine.server_link.bandwidth = 31 * mebibyte;
+  machine.osts_per_server = 6;
+  machine.ost = {.bandwidth = 8 * mebibyte, .client_cost = 0.2};
+  machine.ost_latency_us = 500;
+  machine.rpc_bytes = 64 << 10;
+  machine.read_bytes = 512 << 10;
+  machine.lock_latency_us = 200;
+  machine.wide_locks = 0;
+  CollectiveSettings settings = settings_of("lustre");
+  settings.stripes = stripes_on(8, 64 << 10);
+  settings.machine = std::make_shared<const machine::Machine>(machine);
+  AccessSummary summary = summary_of({16, 8, 1'024, 21, true}, settings.stripes.get());
+  summary.bounds.offset = 6'240;
+  const Participants all{Direction::read, 16, 8};
+  CHECK(decide(summary, settings, all).pattern == DomainPattern::osts);
+  summary.in_broken_steps = true;
+  const CollectivePlan plan = decide(summary, settings, all);
+  CHECK(plan.pattern == DomainPattern::even);
+  CHECK(plan.aggregator_count == 16);
+  CHECK(plan.first_byte == 6'240);
 }
 
 TEST_CASE("nodes write back one call in steps while the next ones take place") {

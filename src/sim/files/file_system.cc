@@ -215,11 +215,10 @@ class FileSystem::File final : public store::StoreFile {
                                                 static_cast<double>(bandwidth)
                                           : 0;
     const SimulatedTime length = call_ns + std::llround(transfer);
-    if (system_.cores_) {
-      system_.cores_->transfer(length);
-    } else {
-      system_.scheduler_.sleep(length);
-    }
+    Scheduler& scheduler = system_.scheduler_;
+    scheduler.sleep_until(system_.cores_ != nullptr
+                              ? system_.cores_->occupy(scheduler.now(), length)
+                              : scheduler.now() + length);
   }
   FileSystem& system_;
   Opened opened_;
@@ -275,13 +274,12 @@ class FileSystem::ProcessStore final : public store::Store {
   std::int32_t node_;
 };
 
-FileSystem::FileSystem(Scheduler& scheduler, const machine::Machine& machine, ObjectStore objects)
-    : scheduler_(scheduler), machine_(machine), names_(machine, std::move(objects), scheduler) {
-  if (machine.one_computer == 0) return;
-  const auto cores = static_cast<double>(machine.cores);
-  const SharedBandwidth::Rates rates{nanoseconds_per_second, nanoseconds_per_second * cores};
-  cores_.emplace(scheduler, rates);
-}
+FileSystem::FileSystem(Scheduler& scheduler, const machine::Machine& machine, ObjectStore objects,
+                       CoreQueue* cores)
+    : scheduler_(scheduler),
+      machine_(machine),
+      names_(machine, std::move(objects), scheduler),
+      cores_(cores) {}
 
 FileSystem::~FileSystem() = default;
 

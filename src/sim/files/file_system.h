@@ -16,8 +16,8 @@
 #include "sim/files/namespace.h"
 #include "sim/lustre/object_store.h"
 #include "sim/lustre/striped_file.h"
+#include "sim/time/core_queue.h"
 #include "sim/time/scheduler.h"
-#include "sim/time/shared_bandwidth.h"
 #include "store/store.h"
 #include "testing/memory_store.h"
 
@@ -32,8 +32,10 @@ namespace nacre::sim {
 /// cost nothing. All calls block the fiber that runs.
 class FileSystem {
  public:
-  /// The arguments must outlive the file system. `objects`: where the bytes are.
-  FileSystem(Scheduler& scheduler, const machine::Machine& machine, ObjectStore objects);
+  /// The arguments must outlive the file system. `objects`: where the bytes are. `cores`: of the
+  /// computer that emulates all nodes, which serve the calls; null: nodes have their own.
+  FileSystem(Scheduler& scheduler, const machine::Machine& machine, ObjectStore objects,
+             CoreQueue* cores = nullptr);
   ~FileSystem();
   FileSystem(const FileSystem&) = delete;
   FileSystem& operator=(const FileSystem&) = delete;
@@ -75,8 +77,8 @@ class FileSystem {
   Scheduler& scheduler_;
   const machine::Machine& machine_;
   Namespace names_;
-  std::optional<SharedBandwidth> cores_;  // of the computer that emulates all nodes, if one does
-  testing::MemoryStore counters_;         // its files are not used
+  CoreQueue* cores_;
+  testing::MemoryStore counters_;                               // its files are not used
   std::map<std::pair<InodeNumber, std::int32_t>, Turn> turns_;  // of a file, by node
 };
 

@@ -1,5 +1,6 @@
 #include "sim/job/job.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/checked_cast.h"
@@ -34,14 +35,18 @@ Job::Job(JobSettings settings, store::ReservedMemory memory)
       machine_(machine_of(settings_)),
       scheduler_(settings_.stack_bytes),
       clock_(scheduler_),
+      cores_(machine_.one_computer != 0
+                 ? std::optional<CoreQueue>(std::max<std::int64_t>(1, machine_.cores))
+                 : std::nullopt),
       network_(scheduler_, machine_,
                {.nodes = settings_.nodes,
                 .phantom = settings_.phantom,
                 .buffered_bytes_max = settings_.buffered_bytes_max,
                 .delay = settings_.delay,
-                .refuses_memory = settings_.refuses_memory},
+                .refuses_memory = settings_.refuses_memory,
+                .cores = cores_ ? &*cores_ : nullptr},
                std::move(memory)),
-      files_(scheduler_, machine_, objects_of(settings_)) {
+      files_(scheduler_, machine_, objects_of(settings_), cores_ ? &*cores_ : nullptr) {
   if (machine_.messages_share_link != 0) files_.costs().share_links(network_.links());
 }
 

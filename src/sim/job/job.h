@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "plan/nodes/node_map.h"
 #include "sim/files/file_system.h"
 #include "sim/network/network.h"
+#include "sim/time/core_queue.h"
 #include "sim/time/scheduler.h"
 
 namespace nacre::sim {
@@ -65,6 +67,7 @@ class Job {
   machine::Machine machine_;
   Scheduler scheduler_;
   ClockReplacement clock_;
+  std::optional<CoreQueue> cores_;  // of the computer that emulates all nodes, if one does
   Network network_;
   FileSystem files_;
 };

@@ -30,6 +30,15 @@ SharedBandwidth::Rates copy_rates(const machine::Machine& machine) {
   return {each, std::max(memory, cores)};
 }
 
+/// The time of a copy on one of `cores`, all of which copy.
+SimulatedTime copy_time(const machine::Machine& machine, const CoreQueue& cores,
+                        std::int64_t bytes) {
+  const SharedBandwidth::Rates rates = copy_rates(machine);
+  double rate = rates.all / static_cast<double>(cores.count());
+  if (rates.each > 0) rate = rate > 0 ? std::min(rate, rates.each) : rates.each;
+  return time_of(static_cast<std::size_t>(bytes), std::llround(rate));
+}
+
 /// The number of runs of data bytes of a view, as the cursor yields them.
 std::int64_t run_count(plan::RunCursor cursor) {
   std::int64_t count = 0;
@@ -78,7 +87,7 @@ class Network::Copies final : public collective::RoundCopies {
   Copies(Network& network, int rank)
       : network_(network),
         rank_(network.ranks_[static_cast<std::size_t>(rank)]),
-        bandwidth_(*network.nodes_[static_cast<std::size_t>(network.nodes().node_of(rank))].copies),
+        node_(network.nodes_[static_cast<std::size_t>(network.nodes().node_of(rank))]),
         is_phantom_(network.options_.phantom) {}
 
   void copy_in(const collective::ExchangeAccess& access, const plan::RoundPiece& piece,
@@ -148,13 +157,22 @@ class Network::Copies final : public collective::RoundCopies {
     return count;
   }
   void pass_time(std::int64_t bytes, std::int64_t pieces) {
-    network_.scheduler_.sleep(pieces * network_.machine_.piece_ns);
-    bandwidth_.transfer(bytes);
+    const SimulatedTime for_pieces = pieces * network_.machine_.piece_ns;
+    if (node_.copies) {
+      network_.scheduler_.sleep(for_pieces);
+      node_.copies->transfer(bytes);
+      return;
+    }
+    CoreQueue& cores = *network_.options_.cores;
+    const SimulatedTime length = for_pieces + copy_time(network_.machine_, cores, bytes);
+    const SimulatedTime end = cores.occupy(network_.scheduler_.now(), length);
+    node_.copies_on_cores.add(end - length, end);
+    network_.scheduler_.sleep_until(end);
   }
 
   Network& network_;
   Rank& rank_;
-  SharedBandwidth& bandwidth_;
+  Node& node_;
   bool is_phantom_;
 };
 
@@ -214,10 +232,8 @@ Network::Network(Scheduler& scheduler, const machine::Machine& machine, NetworkO
       memory_(std::move(memory)),
       nodes_(static_cast<std::size_t>(options_.nodes.node_count())),
       links_(options_.nodes.node_count()) {
-  for (Node& node : nodes_) {
-    const bool shares = machine.one_computer != 0 && &node != nodes_.data();
-    node.copies = shares ? nodes_.front().copies
-                         : std::make_shared<SharedBandwidth>(scheduler, copy_rates(machine));
+  if (options_.cores == nullptr) {
+    for (Node& node : nodes_) node.copies.emplace(scheduler, copy_rates(machine));
   }
   for (int rank = 0; rank < size(); ++rank) {
     ranks_.emplace_back(scheduler);
@@ -236,7 +252,8 @@ collective::RoundCopies& Network::copies(int rank) {
 }
 
 const BusyTimeline& Network::copy_times(int node) const {
-  return nodes_[static_cast<std::size_t>(node)].copies->busy_times();
+  const Node& of = nodes_[static_cast<std::size_t>(node)];
+  return of.copies ? of.copies->busy_times() : of.copies_on_cores;
 }
 
 const BusyTimeline& Network::message_times(int node) const {
@@ -388,7 +405,7 @@ void Network::transfer_far(const MessagePointer& message) {
   ++counts_.far;
   counts_.far_bytes += static_cast<std::int64_t>(message->bytes);
   const SimulatedTime length = time_of(message->bytes, machine_.message_bandwidth);
-  if (machine_.one_computer != 0) {
+  if (options_.cores != nullptr) {
     transfer_on_computer(message, length);
     return;
   }
@@ -403,13 +420,14 @@ void Network::transfer_far(const MessagePointer& message) {
   });
 }
 
-/// The cores work in pairs, all pairs at the same message.
+/// One core copies the message out of the memory of the sender, one into that of the receiver.
 void Network::transfer_on_computer(const MessagePointer& message, SimulatedTime length) {
-  const SimulatedTime shared = length / std::max<std::int64_t>(1, machine_.cores / 2);
-  const SimulatedTime leaves = links_.occupy(0, LinkSide::out, scheduler_.now(), shared);
-  nodes_.front().sends_busy.add(leaves, leaves + shared);
-  scheduler_.at(leaves + shared + machine_.far_message_ns + delay(),
-                [this, message] { arrive(*message); });
+  const SimulatedTime now = scheduler_.now();
+  const SimulatedTime end =
+      std::max(options_.cores->occupy(now, length), options_.cores->occupy(now, length));
+  nodes_[static_cast<std::size_t>(nodes().node_of(message->source))].sends_busy.add(end - length,
+                                                                                    end);
+  scheduler_.at(end + machine_.far_message_ns + delay(), [this, message] { arrive(*message); });
 }
 
 void Network::arrive(Message& message) {

@@ -18,6 +18,7 @@
 #include "machine/machine.h"
 #include "plan/nodes/node_map.h"
 #include "sim/time/busy_timeline.h"
+#include "sim/time/core_queue.h"
 #include "sim/time/node_links.h"
 #include "sim/time/scheduler.h"
 #include "sim/time/shared_bandwidth.h"
@@ -38,6 +39,8 @@ struct NetworkOptions {
   std::function<SimulatedTime()> delay = nullptr;
   /// Whether a rank gets no memory that its node shares, of so many bytes. Null: all get it.
   std::function<bool(int rank, std::int64_t bytes)> refuses_memory = nullptr;
+  /// Of the computer that emulates all nodes. Must outlive the network. Null: nodes have their own.
+  CoreQueue* cores = nullptr;
 };
 
 /// What the ranks of a job have sent so far.
@@ -64,8 +67,8 @@ struct RankTraffic {
 /// else occupies links(). The sends of buffered messages complete at once, other sends when their
 /// messages have arrived. Copies share the bandwidth of a core, and the cores and memory of a node.
 /// A rank of the node that is rung notices it after `near_message_ns`. Helper threads cost nothing
-/// but the time of their file accesses. If the nodes are emulated on one computer, all ranks share
-/// the cores and the memory of one node, and a message to another node occupies two of the cores.
+/// but the time of their file accesses. If the nodes are emulated on one computer, a copy occupies
+/// one of its cores, and a message to another node two: one copies it out, the other in.
 class Network {
  public:
   /// `scheduler` and `machine` must outlive the network. `memory`: for what the ranks of nodes
@@ -108,7 +111,8 @@ class Network {
   using MessagePointer = std::shared_ptr<Message>;
 
   struct Node {
-    std::shared_ptr<SharedBandwidth> copies;
+    std::optional<SharedBandwidth> copies;  // none: copies occupy options_.cores
+    BusyTimeline copies_on_cores;
     BusyTimeline sends_busy;
     BusyTimeline receives_busy;
   };

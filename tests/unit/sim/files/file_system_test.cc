@@ -32,11 +32,12 @@ machine::Machine slow_machine() {
 }
 
 struct World {
-  explicit World(const machine::Machine& its_machine) : machine(its_machine) {}
+  explicit World(const machine::Machine& its_machine, CoreQueue* cores = nullptr)
+      : machine(its_machine), files(scheduler, machine, ObjectStore(), cores) {}
 
   machine::Machine machine;
   Scheduler scheduler;
-  FileSystem files{scheduler, machine, ObjectStore()};
+  FileSystem files;
 
   /// Runs `bodies` beside each other, each with the file "f" open on the node of its number.
   std::vector<SimulatedTime> run(
@@ -95,19 +96,18 @@ TEST_CASE("the client's part of a write takes time before the servers' part") {
   CHECK(ends[0] == 1'000 + 300 + 2'000 + 6'000);
 }
 
-TEST_CASE("calls on nodes that one computer emulates share its cores") {
+TEST_CASE("calls on nodes that one computer emulates wait for one of its cores") {
   machine::Machine machine = slow_machine();
   machine.write_call_ns = 1'000;
   machine.wide_locks = 0;
-  machine.cores = 1;
   const std::vector<std::function<void(store::StoreFile&)>> writes{
       [](store::StoreFile& file) { write(file, 0, 4'096); },
       [](store::StoreFile& file) { write(file, 8'192, 4'096); }};
   CHECK(World(machine).run(writes)[1] == 1'000);
-  machine.one_computer = 1;
-  CHECK(World(machine).run(writes) == std::vector<SimulatedTime>{2'000, 2'000});
-  machine.cores = 2;
-  CHECK(World(machine).run(writes)[1] == 1'000);
+  CoreQueue one_core(1);
+  CHECK(World(machine, &one_core).run(writes) == std::vector<SimulatedTime>{1'000, 2'000});
+  CoreQueue two_cores(2);
+  CHECK(World(machine, &two_cores).run(writes)[1] == 1'000);
 }
 
 TEST_CASE("a write stays in the cache of its node") {

@@ -191,15 +191,13 @@ TEST_CASE("a message and the requests of a node wait for each other where they s
 TEST_CASE("messages between nodes that one computer emulates occupy two of its cores each") {
   const std::vector<World::Body> bodies{sending(2, 8'000), receiving({3}, 8'000),
                                         receiving({0}, 8'000), sending(1, 8'000)};
-  machine::Machine machine = slow_machine();
-  machine.cores = 2;
-  CHECK(World({.nodes = two_nodes()}, machine).run(bodies)[1] == 9'000);
-  machine.one_computer = 1;
-  const auto times = World({.nodes = two_nodes()}, machine).run(bodies);
+  CHECK(World().run(bodies)[1] == 9'000);
+  CoreQueue two_cores(2);
+  const auto times = World({.nodes = two_nodes(), .cores = &two_cores}).run(bodies);
   CHECK(times[2] == 9'000);
   CHECK(times[1] == 17'000);
-  machine.cores = 4;
-  CHECK(World({.nodes = two_nodes()}, machine).run(bodies)[1] == 9'000);
+  CoreQueue four_cores(4);
+  CHECK(World({.nodes = two_nodes(), .cores = &four_cores}).run(bodies)[1] == 9'000);
 }
 
 TEST_CASE("messages between two ranks arrive in the order in which they were sent") {
@@ -307,6 +305,22 @@ TEST_CASE("copies share the memory of a node, and none is faster than a core") {
   CHECK(ends[0] == 7'000);  // 2,000 bytes are left, at 0.5 bytes/ns
   CHECK(ends[1] == 7'000);
   CHECK(memory.busy_times().total() == 7'000);
+}
+
+TEST_CASE("copies on nodes that one computer emulates wait for one of its cores") {
+  CoreQueue one_core(1);
+  World world({.nodes = two_nodes(), .phantom = true, .cores = &one_core});
+  const World::Body copies = [](World& here, Transport& transport) -> Task<SimulatedTime> {
+    std::uint64_t no_marks = 0;
+    const collective::Coverage nothing({&no_marks, 1}, 64, 1);
+    Bytes packed(1'000);
+    here.network.copies(transport.rank()).pack(nothing, packed.data(), packed);
+    co_return here.scheduler.now();
+  };
+  const auto times = world.run({copies, idle, copies, idle});
+  CHECK(times[0] == 2'000);
+  CHECK(times[2] == 4'000);
+  CHECK(world.network.copy_times(1).total() == 2'000);
 }
 
 TEST_CASE("helper threads run beside the rank, no more of them than allowed") {

@@ -1,0 +1,13 @@
+#include "sim/time/core_queue.h"
+
+#include <algorithm>
+
+namespace nacre::sim {
+
+SimulatedTime CoreQueue::occupy(SimulatedTime now, SimulatedTime length) {
+  SimulatedTime& until = *std::ranges::min_element(until_);
+  until = std::max(now, until) + length;
+  return until;
+}
+
+}  // namespace nacre::sim

@@ -66,6 +66,7 @@ class CaseRun:
             "wrong_bytes": outcome.wrong_bytes,
             "lines": [line for line in outcome.lines if line["type"] == "start"],
             "message_us": self.message_us(),
+            "machine": pathlib.Path(self.machine()).read_text(),
             "settings": found,
         }
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -11,14 +10,12 @@
 #include "base/clock.h"
 #include "collective/agreement/agreements.h"
 #include "collective/agreement/rank_grouping.h"
+#include "collective/decision.h"
 #include "collective/exchange/exchange.h"
-#include "plan/algorithms/aggregator_count.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/algorithms/segment.h"
 #include "plan/call/access_summary.h"
-#include "plan/decide/candidates.h"
 #include "plan/decide/decide.h"
-#include "plan/decide/write_locks.h"
 #include "plan/nodes/aggregators.h"
 
 namespace nacre::collective {
@@ -26,81 +23,14 @@ namespace {
 
 using plan::Direction;
 
-constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
-
 /// Of an aggregator. It requests the locks of further blocks when it writes them.
 constexpr std::int32_t blocks_locked_ahead_max = 1000;
-constexpr std::int32_t no_rank = std::numeric_limits<std::int32_t>::max();
-
-/// Which ranks with bytes have moved them before the decision.
-enum class Moved : std::uint8_t { none, some, all };
-
-/// The input of each rank to the decision.
-struct Contribution {
-  /// Of the bytes to move; if all ranks have moved theirs already, of those.
-  plan::AccessSummary summary;
-  std::int32_t failed_rank = no_rank;  ///< the lowest rank that failed
-  Moved moved = Moved::none;
-  // Of this rank, then of all ranks:
-  bool knows_groups = false;        ///< RankGroupCache::knows()
-  bool keeps_round_memory = false;  ///< NodeRounds::are_kept()
-  bool may_lock = false;            ///< CollectiveCall::group_lock is set
-};
-
-void fold_summaries(Contribution& into, const Contribution& from) {
-  if (from.summary.bytes == 0) return;
-  if (into.summary.bytes == 0) into.moved = from.moved;
-  const bool into_has_moved = into.moved == Moved::all;
-  const bool from_has_moved = from.moved == Moved::all;
-  if (into_has_moved && !from_has_moved) {
-    plan::AccessSummary nothing;
-    nothing.node = into.summary.node;
-    into.summary = nothing;
-  }
-  if (into_has_moved || !from_has_moved) plan::fold(into.summary, from.summary);
-  if (into.moved != from.moved) into.moved = Moved::some;
-}
-
-void fold_contributions(std::span<std::byte> into, std::span<const std::byte> from) {
-  Contribution a;
-  Contribution b;
-  std::memcpy(&a, into.data(), sizeof a);
-  std::memcpy(&b, from.data(), sizeof b);
-  fold_summaries(a, b);
-  a.failed_rank = std::min(a.failed_rank, b.failed_rank);
-  a.knows_groups = a.knows_groups && b.knows_groups;
-  a.keeps_round_memory = a.keeps_round_memory && b.keeps_round_memory;
-  a.may_lock = a.may_lock && b.may_lock;
-  std::memcpy(into.data(), &a, sizeof a);
-}
-
-/// Made by rank 0, broadcast to all ranks.
-struct Decision {
-  plan::CollectivePlan plan;
-  std::int32_t failed_rank = no_rank;
-  bool all_moved : 1 = false;           ///< all ranks have moved their bytes already
-  bool repeats : 1 = false;             ///< equal calls will be direct too
-  bool reuses_groups : 1 = false;       ///< the plan uses the groups of the last call
-  bool keeps_round_memory : 1 = false;  ///< of all ranks
-  bool in_steps : 1 = false;            ///< Outcome::in_steps
-  std::int64_t file_end = no_end;       ///< reads stop here
-};
 
 /// The part of `access` before `file_end`.
 void cut(plan::FileAccess& access, std::int64_t file_end) {
   if (file_end == no_end || access.byte_count == 0) return;
   const std::int64_t before = plan::bytes_before(access.view, file_end) - access.first_byte;
   access.byte_count = std::clamp<std::int64_t>(before, 0, access.byte_count);
-}
-
-/// The summary of a read, with bounds up to the end of the file. Other figures stay: a summary does
-/// not tell how many bytes lie before the end. But ranges that do not overlap still do not.
-plan::AccessSummary cut_at_end(plan::AccessSummary summary, std::int64_t file_end) {
-  const bool is_interleaved = summary.is_interleaved();
-  summary.bounds = intersection(summary.bounds, {0, file_end});
-  if (summary.bounds.empty()) return {};
-  if (!is_interleaved) summary.span_bytes = std::min(summary.span_bytes, summary.bounds.length);
-  return summary;
 }
 
 class Engine {
@@ -150,8 +80,10 @@ class Engine {
     } else if (!decision.all_moved && decision.plan.reason != plan::PlanReason::no_data) {
       co_await run_direct();
     }
-    learn(clock_ticks() - begin);
-    if (decision.failed_rank == no_rank) note_caches();
+    if (maker_ && decision.failed_rank == no_rank) {
+      maker_->learn(outcome_, clock_ticks() - begin);
+      maker_->note_caches(outcome_);
+    }
     count_messages(sent_before);
     co_return std::move(outcome_);
   }
@@ -167,37 +99,10 @@ class Engine {
     }
   }
 
-  /// Rank 0 remembers how long the plan took, in clock_ticks().
-  void learn(std::int64_t ticks) {
-    using enum plan::PlanReason;
-    const plan::PlanReason reason = outcome_.plan.reason;
-    const bool is_other_plan = reason == no_memory || reason == no_size || reason == cached;
-    if (!decided_for_ || is_other_plan || outcome_.error) return;
-    if (file_.choices == nullptr || !call_.learns) return;
-    if (ticks <= 0) return;  // the processor's counters differ
-    const plan::CallShape shape = plan::shape_of(outcome_.summary, settings_, *decided_for_);
-    file_.choices->learn(shape, static_cast<double>(ticks) * nanoseconds_per_tick() * 1e-9);
-  }
-
   /// Counts the messages since `before`.
   void count_messages(const Transport::Sent& before) {
     file_.profiler.profile().messages.add(transport_.sent().messages - before.messages);
     file_.profiler.profile().message_bytes.add(transport_.sent().bytes - before.bytes);
-  }
-
-  /// Rank 0 remembers whose caches have the bytes. After an error nobody knows.
-  void note_caches() {
-    if (file_.choices == nullptr || transport_.rank() != 0) return;
-    const plan::CollectivePlan unknown{.algorithm = plan::Algorithm::direct};
-    file_.choices->note_caches(call_.direction, outcome_.summary.bounds,
-                               outcome_.error ? unknown : outcome_.plan);
-  }
-
-  plan::CollectivePlan decide_for(const plan::Participants& all) {
-    decided_for_ = all;
-    plan::CollectivePlan plan = plan::decide(outcome_.summary, settings_, all, file_.choices);
-    outcome_.locks_obstacle = plan::write_locks_obstacle(plan, settings_, all);
-    return plan;
   }
 
   Task<Decision> agree_on_plan(const plan::AccessSummary& own) {
@@ -220,92 +125,12 @@ class Engine {
   }
 
   Decision decide(const Contribution& contribution) {
-    Decision decision;
-    decision.failed_rank = contribution.failed_rank;
-    if (decision.failed_rank != no_rank) return decision;
-    decision.all_moved = contribution.moved == Moved::all;
-    decision.keeps_round_memory = contribution.keeps_round_memory;
-    outcome_.summary = contribution.summary;
-    plan::AccessSummary& summary = outcome_.summary;
-    if (file_.choices != nullptr) {
-      const auto steps = file_.choices->count_steps(summary, call_.direction);
-      const bool are_in_steps =
-          steps.count >= 2 || (steps.count == 1 && !may_be_cached(summary) && goes_on(summary));
-      summary.in_steps = are_in_steps && !steps.are_broken;
-      summary.in_broken_steps = are_in_steps && steps.are_broken;
-    }
-    decision.in_steps = summary.in_steps;
-    plan::Participants all = participants();
-    all.may_hold_group_lock = contribution.may_lock;
-    if (decision.all_moved) {
-      decision.plan = plan::plan_of_moved({outcome_.summary, settings_, all}, file_.choices);
-      outcome_.locks_obstacle = plan::write_locks_obstacle(decision.plan, settings_, all);
-      decision.repeats = is_settled(all);
-      return decision;
-    }
-    decision.plan = decide_for(all);
-    const bool exchanges = plan::row_of(decision.plan).exchanges();
-    decision.repeats = !exchanges && contribution.moved == Moved::none && is_settled(all);
-    const bool ends_in_file = decision.plan.reason == plan::PlanReason::cached;
-    if (call_.direction == Direction::read && exchanges && !ends_in_file) {
-      decide_within_file(decision, all);
-    }
-    return decision.failed_rank == no_rank ? with_groups(decision, contribution) : decision;
-  }
-
-  /// Decides again for a read with an exchange. Rank 0 finds the end of the file before the
-  /// exchange, so that no message has to carry it and no rank requests bytes beyond it.
-  void decide_within_file(Decision& decision, const plan::Participants& all) {
-    const Result<std::int64_t>& size = file_size();
-    if (!size) {
-      local_ = size.error();
-      decision.failed_rank = 0;
-    } else if (*size == 0) {
-      decision.plan = {.algorithm = plan::Algorithm::direct, .reason = plan::PlanReason::no_size};
-    } else {
-      decision.file_end = *size;
-      outcome_.summary = cut_at_end(outcome_.summary, *size);
-      decision.plan = decide_for(all);
-    }
-  }
-
-  /// Whether aggregators may have the bytes in their caches. The file then has bytes up to the end
-  /// of the call, and rank 0 need not ask for its size, which may take locks from other nodes.
-  [[nodiscard]] bool may_be_cached(const plan::AccessSummary& summary) const {
-    return settings_.keeps_written && file_.choices->write_of(summary.bounds) != nullptr;
-  }
-
-  /// Whether the call is a read, and the first or second of several that the file has bytes for.
-  [[nodiscard]] bool goes_on(const plan::AccessSummary& summary) {
-    constexpr std::int64_t several = 5;
-    if (call_.direction == Direction::write) return false;
-    const Result<std::int64_t>& size = file_size();
-    if (!size) return false;
-    const std::int64_t calls_before = summary.bounds.offset == 0 ? 0 : 1;
-    const std::int64_t calls_from_here = (*size - summary.bounds.offset) / summary.bounds.length;
-    return calls_before + calls_from_here >= several;
-  }
-
-  /// Whether the choice for this call will not change.
-  [[nodiscard]] bool is_settled(const plan::Participants& all) const {
-    if (file_.choices == nullptr || !call_.learns) return false;
-    return file_.choices->is_settled(plan::shape_of(outcome_.summary, settings_, all));
-  }
-
-  /// Completes the plan if it can use the groups of the last call.
-  Decision with_groups(Decision decision, const Contribution& contribution) {
-    decision.reuses_groups = plan::row_of(decision.plan).needs_groups() &&
-                             contribution.knows_groups &&
-                             file_.groups.are_for(grouping_request(decision.plan));
-    if (decision.reuses_groups) {
-      complete_with_groups(decision.plan, *file_.groups.groups());
-    }
+    maker_.emplace(file_, call_, settings_, participants());
+    const Decision decision = maker_->decide(contribution);
+    if (!maker_->error().ok()) local_ = maker_->error();
+    outcome_.summary = maker_->summary();
+    outcome_.locks_obstacle = maker_->locks_obstacle();
     return decision;
-  }
-
-  void complete_with_groups(plan::CollectivePlan& plan, const plan::RankGroups& groups) const {
-    plan::row_of(plan).lay_out(
-        plan, {outcome_.summary, settings_, participants(), &groups, plan::chosen_count(plan)});
   }
 
   [[nodiscard]] int node() const { return transport_.nodes().node_of(transport_.rank()); }
@@ -314,34 +139,12 @@ class Engine {
     return {call_.direction, transport_.size(), transport_.nodes().node_count()};
   }
 
-  /// The size of the file, or at least the end of the call. Asks the file system once, and not at
-  /// all if the file had that size before: on Lustre, the size takes a request to each OST whose
-  /// lock another node has.
-  const Result<std::int64_t>& file_size() {
-    if (size_) return *size_;
-    if (file_.choices != nullptr && file_.choices->size() >= outcome_.summary.bounds.end()) {
-      return size_.emplace(file_.choices->size());
-    }
-    Result<store::StoreFile*> file = file_.source.file();
-    if (!file) return size_.emplace(std::move(file).error());
-    size_.emplace((*file)->size());
-    if (file_.choices != nullptr && *size_) file_.choices->note_size(**size_);
-    return *size_;
-  }
-
-  [[nodiscard]] GroupingRequest grouping_request(const plan::CollectivePlan& plan) const {
-    return {settings_.initial_groups,
-            plan::group_target(settings_, participants(), plan::chosen_count(plan))};
-  }
-
   /// Forms new groups of ranks and completes the plan with them.
   Task<Unit> agree_on_groups() {
-    const GroupingRequest request = grouping_request(outcome_.plan);
+    const GroupingRequest request = grouping_request(outcome_.plan, settings_, participants());
     const plan::RankLoad load{bounds(call_.file), call_.file.byte_count};
     SharedGroups groups = co_await share_groups(transport_, load, request);
-    if (transport_.rank() == 0) {
-      complete_with_groups(outcome_.plan, *groups);
-    }
+    if (maker_) maker_->complete_with_groups(outcome_.plan, *groups);
     const std::span<std::byte> plan_bytes = bytes_of(outcome_.plan);
     co_await broadcast(transport_, plan_bytes, 0);
     file_.groups.keep(std::move(groups), request, call_.file, asked_bytes_);
@@ -486,8 +289,7 @@ class Engine {
   Status local_;        // an error of this rank before the decision
   bool moved_ = false;  // this rank moved its bytes before the decision
   std::unique_ptr<store::FileLock> group_lock_;
-  std::optional<plan::Participants> decided_for_;  // on rank 0
-  std::optional<Result<std::int64_t>> size_;       // likewise, if the plan depends on it
+  std::optional<DecisionMaker> maker_;  // on rank 0
   std::int64_t asked_bytes_ = 0;
 };
 

@@ -194,6 +194,36 @@ class Comparison {
     plans_.push_back({plan, prediction, aggregator_count, domains, caution_in(plan, domains)});
   }
 
+  /// `reason`: of the domains that the rules choose.
+  void add_two_phase(PlanReason reason) {
+    add(Algorithm::two_phase, reason);
+    if (inputs_.settings.aggregator_count == 0) {
+      for (const std::int64_t count : aggregator_counts(inputs_)) {
+        add(Algorithm::two_phase, reason, count);
+        if (may_read_ranges(inputs_, count)) {
+          add(Algorithm::two_phase, PlanReason::cost, count, {DomainPattern::even});
+        }
+      }
+    }
+    for (const std::int32_t stripes : stripe_blocks(inputs_)) {
+      for (const std::int64_t count : counts_in_turn(inputs_)) {
+        add(Algorithm::two_phase, PlanReason::cost, count, {DomainPattern::stripes, stripes});
+      }
+    }
+  }
+
+  /// Of plans that are equally fast the first is taken. A read that turns out to be in steps keeps
+  /// the groups of static segmentation, and the nodes have begun to read ahead for them.
+  void add_segmentation() {
+    const bool is_read = inputs_.participants.direction == Direction::read;
+    std::array algorithms{Algorithm::dynamic_segmentation, Algorithm::static_segmentation};
+    if (is_read) std::ranges::reverse(algorithms);
+    for (const Algorithm algorithm : algorithms) {
+      for (const std::int64_t count : group_counts(inputs_))
+        add(algorithm, PlanReason::cost, count);
+    }
+  }
+
   std::vector<PredictedPlan> take() { return std::move(plans_); }
 
  private:
@@ -221,36 +251,10 @@ std::vector<PredictedPlan> compare_plans(const Candidate& rule, const PlanInputs
   const bool is_free = inputs.settings.algorithm == Algorithm::automatic;
   if (is_free) comparison.add(Algorithm::direct, PlanReason::cost);
   if (is_free || inputs.settings.algorithm == Algorithm::two_phase) {
-    const PlanReason reason =
-        rule.algorithm == Algorithm::two_phase ? rule.reason : PlanReason::cost;
-    comparison.add(Algorithm::two_phase, reason);
-    if (inputs.settings.aggregator_count == 0) {
-      for (const std::int64_t count : aggregator_counts(inputs)) {
-        comparison.add(Algorithm::two_phase, reason, count);
-        if (may_read_ranges(inputs, count)) {
-          comparison.add(Algorithm::two_phase, PlanReason::cost, count, {DomainPattern::even});
-        }
-      }
-    }
-    for (const std::int32_t stripes : stripe_blocks(inputs)) {
-      for (const std::int64_t count : counts_in_turn(inputs)) {
-        comparison.add(Algorithm::two_phase, PlanReason::cost, count,
-                       {DomainPattern::stripes, stripes});
-      }
-    }
+    const bool is_usual = rule.algorithm == Algorithm::two_phase;
+    comparison.add_two_phase(is_usual ? rule.reason : PlanReason::cost);
   }
-  if (is_free && inputs.settings.aggregator_count == 0) {
-    // Of plans that are equally fast the first is taken. A read that turns out to be in steps keeps
-    // the groups of static segmentation, and the nodes have begun to read ahead for them.
-    const bool is_read = inputs.participants.direction == Direction::read;
-    std::array algorithms{Algorithm::dynamic_segmentation, Algorithm::static_segmentation};
-    if (is_read) std::ranges::reverse(algorithms);
-    for (const Algorithm algorithm : algorithms) {
-      for (const std::int64_t count : group_counts(inputs)) {
-        comparison.add(algorithm, PlanReason::cost, count);
-      }
-    }
-  }
+  if (is_free && inputs.settings.aggregator_count == 0) comparison.add_segmentation();
   return comparison.take();
 }
 

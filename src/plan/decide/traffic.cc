@@ -197,38 +197,45 @@ class TrafficModel {
     return std::max(real(summary_.bounds.length), of_nodes * groups / nodes_);
   }
 
-  /// A node reads ahead from the third read in equal steps on. The pieces of a group of ranks may
-  /// lie at any distances. A read asks for all of its bytes at once, up to some length.
   void count_waits(Traffic& traffic) const {
     if (writes()) return;
+    const bool continues = reads_on(traffic);
+    const bool is_ahead = summary_.in_steps && continues;
+    const double waits = waits_without_steps(traffic);
+    traffic.osts_waited_for = divides_osts() ? osts_waited_for(traffic, waits) : 1;
+    traffic.waits = is_ahead ? 0 : waits;
+    traffic.others_read_ahead = summary_.in_broken_steps && continues;
+    traffic.in_flight = bytes_in_flight(traffic, is_ahead);
+  }
+
+  /// A node reads ahead from the third read in equal steps on. The pieces of a group of ranks may
+  /// lie at any distances.
+  [[nodiscard]] double waits_without_steps(const Traffic& traffic) const {
     constexpr double waits_max = 3;
     const bool is_irregular = row_.needs_groups() && summary_.is_interleaved();
-    traffic.waits = std::max(1.0, traffic.calls / traffic.writers);
-    if (divides_osts() && is_short()) {
-      // Stripes are dealt in turn: 21 of them give some of 16 aggregators two, on two OSTs. More
-      // take no longer (24 reads of 1.3 MiB, emulated ranger, in virtual time: 0.68 s with 16
-      // aggregators, 0.65 s with 8).
-      traffic.waits = std::ceil(traffic.waits);
-    }
-    if (!is_irregular) traffic.waits = std::min(traffic.waits, waits_max);
-    if (divides_osts()) {
-      // An aggregator waits for its OSTs in turn until its node reads ahead.
-      const double own = is_short() ? 2 : std::ceil(stripes_.slots / traffic.writers);
-      traffic.osts_waited_for = std::min(traffic.waits, own);
-    }
-    traffic.others_read_ahead = summary_.in_broken_steps && reads_on(traffic);
-    if (summary_.in_steps && reads_on(traffic)) {
-      traffic.waits = 0;
-      traffic.in_flight = real(machine_.read_bytes);
-    }
-    if (traffic.in_flight > 0) {
-      // A longer read goes on as its answers come (8 MiB each of 4 ranks, emulated big-red, in
-      // virtual time: 0.70 s; two aggregators, with 16 MiB each: 1.33 s).
-      constexpr std::int64_t longest = 1 << 20;
-      const double at_once = real(std::max(machine_.read_bytes, longest));
-      traffic.in_flight =
-          std::max(traffic.in_flight, std::min(at_once, traffic.bytes / traffic.calls));
-    }
+    double waits = std::max(1.0, traffic.calls / traffic.writers);
+    // Stripes are dealt in turn: 21 of them give some of 16 aggregators two, on two OSTs. More take
+    // no longer (24 reads of 1.3 MiB, emulated ranger, in virtual time: 0.68 s with 16 aggregators,
+    // 0.65 s with 8).
+    if (divides_osts() && is_short()) waits = std::ceil(waits);
+    return is_irregular ? waits : std::min(waits, waits_max);
+  }
+
+  /// An aggregator waits for its OSTs in turn until its node reads ahead.
+  [[nodiscard]] double osts_waited_for(const Traffic& traffic, double waits) const {
+    const double own = is_short() ? 2 : std::ceil(stripes_.slots / traffic.writers);
+    return std::min(waits, own);
+  }
+
+  /// Of one process. A read asks for all of its bytes at once, up to some length.
+  [[nodiscard]] double bytes_in_flight(const Traffic& traffic, bool is_ahead) const {
+    const double read_ahead = is_ahead ? real(machine_.read_bytes) : traffic.in_flight;
+    if (read_ahead <= 0) return read_ahead;
+    // A longer read goes on as its answers come (8 MiB each of 4 ranks, emulated big-red, in
+    // virtual time: 0.70 s; two aggregators, with 16 MiB each: 1.33 s).
+    constexpr std::int64_t longest = 1 << 20;
+    const double at_once = real(std::max(machine_.read_bytes, longest));
+    return std::max(read_ahead, std::min(at_once, traffic.bytes / traffic.calls));
   }
 
   /// Whether each reader reads where a call in steps lets it expect it, with one read each.

@@ -199,7 +199,10 @@ class Mover {
 
   /// Nothing, and done_.error, if there is no memory.
   std::optional<std::span<std::byte>> take_room(std::int64_t bytes) {
-    Result<std::span<std::byte>> room = scratch_.try_take(bytes, "to collect pieces");
+    Result<std::span<std::byte>> room =
+        scratch_.try_take(bytes, "to collect pieces",
+                          reads() ? "set the hint ind_rd_buffer_size lower"
+                                  : "set the hint ind_wr_buffer_size lower");
     if (room) return *room;
     done_.error = std::move(room).error();
     return std::nullopt;

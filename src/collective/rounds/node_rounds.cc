@@ -80,9 +80,9 @@ int NodeRounds::number_of(int aggregator) const {
 
 std::span<std::byte> NodeRounds::message_room(int number, std::int64_t round) const {
   const auto slot = static_cast<std::size_t>(round % layout_.slot_count);
-  const auto slots = static_cast<std::size_t>(layout_.slot_count);
   const auto bytes = static_cast<std::size_t>(layout_.cycle_bytes);
-  return rooms_.subspan((room_of_[static_cast<std::size_t>(number)] * slots + slot) * bytes, bytes);
+  const std::size_t before = room_of_[static_cast<std::size_t>(number)];
+  return rooms_.subspan(before * static_cast<std::size_t>(room_bytes()) + slot * bytes, bytes);
 }
 
 Coverage NodeRounds::coverage(int number, std::int64_t round, plan::Direction direction) const {
@@ -114,15 +114,15 @@ Status NodeRounds::make_own_memory() {
   return {};
 }
 
-/// Also for other aggregators, of which there are no more: equal calls need no agreement on memory.
+/// Reserves rooms for the most aggregators whose rounds this rank may drive in later calls, which
+/// need no agreement on memory.
 Status NodeRounds::reserve_rooms() {
+  if (aggregators_.empty()) return {};
+  const std::size_t ranks = node_ranks_.size();
   const std::size_t relayed_max =
-      (static_cast<std::size_t>(layout_.aggregator_count) + node_ranks_.size() - 1) /
-      node_ranks_.size();
-  const std::size_t count = std::max(room_count_, 1 + (node_ranks_.size() > 1 ? relayed_max : 0));
-  const std::int64_t bytes =
-      static_cast<std::int64_t>(count) * layout_.slot_count * layout_.cycle_bytes;
-  release_rooms();
+      ranks > 1 ? (static_cast<std::size_t>(layout_.aggregator_count) + ranks - 1) / ranks : 0;
+  const std::size_t count = std::max(room_count_, 1 + relayed_max);
+  const std::int64_t bytes = static_cast<std::int64_t>(count) * room_bytes();
   Result<store::ReservedMemory> reserved = store::ReservedMemory::reserve(bytes);
   if (!reserved) {
     return Error{ErrorClass::no_mem, 0,
@@ -130,14 +130,12 @@ Status NodeRounds::reserve_rooms() {
   }
   reserved_rooms_.emplace(*std::move(reserved));
   rooms_ = reserved_rooms_->take(bytes).value();
-  reserved_room_count_ = count;
   return {};
 }
 
 void NodeRounds::release_rooms() {
   rooms_ = {};
   reserved_rooms_.reset();
-  reserved_room_count_ = 0;
 }
 
 NodeRounds::Need NodeRounds::need_of(const ExchangePlan& exchange) {
@@ -161,18 +159,20 @@ Task<Status> NodeRounds::begin_call(Transport& transport, const ExchangePlan& ex
   if (aggregators_.empty()) co_return Status();
   ++call_;
   if (!layout_.holds(layout_for(exchange)) || call_ >= call_limit) {
+    release_rooms();
     Status found = co_await find_memory(transport, exchange);
+    if (found.ok()) found = reserve_rooms();
     if (!found.ok()) co_return found;
-    reserved_room_count_ = 0;  // of other sizes
-  }
-  if (room_count_ > reserved_room_count_) {
-    Status reserved = reserve_rooms();
-    if (!reserved.ok()) co_return reserved;
   }
   // No rank agrees on the outcome of this call before this rank does, and this rank begins the next
   // call after that: after the agreement all ranks read the same last_call().
-  if (self_ == 0 && !memory_.empty() && watch_.leaves_memory_short(memory_.size(), transport)) {
-    memory_.last_call().store(call_, std::memory_order_release);
+  if (self_ == 0 && !memory_.empty()) {
+    // Each aggregator has rooms on one rank of the node.
+    const bool has_rooms = transport.nodes().node_count() > 1;
+    const std::int64_t of_rooms = has_rooms ? std::ssize(aggregators_) * room_bytes() : 0;
+    if (watch_.leaves_memory_short(memory_.size() + of_rooms, transport)) {
+      memory_.last_call().store(call_, std::memory_order_release);
+    }
   }
   co_return Status();
 }

@@ -34,12 +34,12 @@ namespace nacre::collective {
 ///
 /// Memory: for each of these aggregators as many cycle buffers as a call needs. A buffer holds the
 /// bytes of a round, rounded up to a power of two (at least 64 KiB), and an eighth more for marks.
-/// A rank that drives the rounds of an aggregator reserves as much for packed messages, of which
-/// only used pages are allocated.
-/// NodeRounds keeps the memory from call to call, since writing new pages for the first time costs
-/// about as much as writing the data; if memory is short, it releases the memory after the call. If
-/// the ranks of the node cannot allocate shared memory, each rank is a node of its own from then
-/// on, with its own memory.
+/// For each aggregator that a rank may drive, it also reserves a buffer for packed messages for
+/// each cycle buffer. The system allocates only the pages that are written. NodeRounds keeps the
+/// memory from call to call, since writing new pages for the first time costs about as much as
+/// writing the data; if memory is short, it releases the memory after the call. If the ranks of the
+/// node cannot allocate shared memory, each rank is a node of its own from then on, with its own
+/// memory.
 class NodeRounds {
  public:
   NodeRounds() = default;
@@ -89,13 +89,13 @@ class NodeRounds {
     return is_here_[static_cast<std::size_t>(number)];
   }
   /// Whether this rank, the only one of its node, exchanges messages with the aggregator `number`
-  /// on another node without a relay and its cycle buffers.
+  /// on another node without a relay; it packs messages in the cycle buffers.
   [[nodiscard]] bool sends_directly_to(int number) const {
     return node_ranks_.size() == 1 && !is_here(number);
   }
   /// Memory of this rank alone for a packed message of a round of the aggregator `number`, whose
-  /// rounds it drives: as many bytes as a round has. A round has the same memory as that a
-  /// slot_count() later.
+  /// rounds it drives: as many bytes as a round has. Rounds that are in flight at the same time
+  /// have different memory.
   [[nodiscard]] std::span<std::byte> message_room(int number, std::int64_t round) const;
   /// The marks of a round of the aggregator `number`: bytes that are filled, or requested.
   [[nodiscard]] Coverage coverage(int number, std::int64_t round, plan::Direction direction) const;
@@ -117,6 +117,8 @@ class NodeRounds {
   [[nodiscard]] Status make_own_memory();
   [[nodiscard]] Status reserve_rooms();
   void release_rooms();
+  /// Of the rooms of one aggregator.
+  [[nodiscard]] std::int64_t room_bytes() const { return layout_.slot_count * layout_.cycle_bytes; }
   Task<Status> find_memory(Transport& transport, const ExchangePlan& exchange);
 
   MemoryWatch watch_;
@@ -136,9 +138,8 @@ class NodeRounds {
   RoundMemory memory_;
   std::optional<store::ReservedMemory> reserved_rooms_;
   std::span<std::byte> rooms_;  // of reserved_rooms_
-  std::size_t reserved_room_count_ = 0;
-  Need need_;                 // of the current call
-  std::optional<Need> kept_;  // the memory of all ranks after the last call
+  Need need_;                   // of the current call
+  std::optional<Need> kept_;    // the memory of all ranks after the last call
   std::uint64_t call_ = 0;
 };
 

@@ -26,10 +26,12 @@ class Scratch {
     }
     return {data_.get(), checked_cast<std::size_t>(bytes)};
   }
-  /// As take(), for sizes that depend on the program's data: fails with ErrorClass::no_mem if the
-  /// memory cannot be allocated. `purpose` is for the message: "to ...".
-  [[nodiscard]] Result<std::span<std::byte>> try_take(std::int64_t bytes,
-                                                      std::string_view purpose) {
+  /// As take(), for sizes that depend on the program's data or on hints: fails with
+  /// ErrorClass::no_mem if the memory cannot be allocated. For the message: `purpose` ("to ..."),
+  /// and what to do.
+  [[nodiscard]] Result<std::span<std::byte>> try_take(
+      std::int64_t bytes, std::string_view purpose,
+      std::string_view advice = "move fewer bytes in each call, in smaller elements") {
     if (bytes > size_) {
       data_.reset(new (std::nothrow) std::byte[checked_cast<std::size_t>(bytes)]);
       size_ = data_ != nullptr ? bytes : 0;
@@ -37,7 +39,7 @@ class Scratch {
     if (bytes <= size_) return take(bytes);
     return Error{ErrorClass::no_mem, 0,
                  "cannot allocate " + std::to_string(bytes) + " bytes " + std::string(purpose) +
-                     ": out of memory; move fewer bytes in each call, in smaller elements"};
+                     ": out of memory; " + std::string(advice)};
   }
 
  private:

@@ -1,6 +1,5 @@
 #include "sim/job/job.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "base/checked_cast.h"
@@ -36,7 +35,8 @@ Job::Job(JobSettings settings, store::ReservedMemory memory)
       scheduler_(settings_.stack_bytes),
       clock_(scheduler_),
       cores_(machine_.one_computer != 0
-                 ? std::optional<CoreQueue>(std::max<std::int64_t>(1, machine_.cores))
+                 ? std::optional<CoreQueue>(machine_.cores > 0 ? machine_.cores
+                                                               : settings_.nodes.rank_count())
                  : std::nullopt),
       network_(scheduler_, machine_,
                {.nodes = settings_.nodes,

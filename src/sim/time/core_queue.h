@@ -10,15 +10,16 @@
 
 namespace nacre::sim {
 
-/// What ranks compute, one thing after another in the order of the calls, each on the core that is
-/// free first. An operating system does the same with threads that compute for less than a time
-/// slice (a millisecond or more). Not thread-safe.
+/// Assigns each computation of a rank to the core that becomes free first, in the order of the
+/// calls. An operating system does the same with threads that compute for less than a time slice (a
+/// millisecond or more). Not thread-safe.
 class CoreQueue {
  public:
   explicit CoreQueue(std::int64_t core_count) : until_(static_cast<std::size_t>(core_count)) {}
 
   /// Occupies a core for `length` nanoseconds, as soon as one is free, but not before `now`.
-  /// Returns when it ends. `now` must not be earlier than in any previous call.
+  /// Returns when it ends: what takes no time waits for no core. `now` must not be earlier than in
+  /// any previous call.
   SimulatedTime occupy(SimulatedTime now, SimulatedTime length);
   [[nodiscard]] std::size_t count() const { return until_.size(); }
 

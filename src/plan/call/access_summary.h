@@ -31,7 +31,9 @@ struct AccessSummary {
   std::int32_t other_nodes : 28 = 0;  ///< with data, beside `node`
   bool monotone : 1 = true;           ///< every rank's view is TypeMap::tiles_monotone()
   bool whole_pages : 1 = true;        ///< of all ranks; StripesTouched
-  bool in_steps : 1 = false;          ///< equal calls lead to this one; set by rank 0 at last
+  /// Equal calls lead to this one, and rank 0 has not read elsewhere since the last of them. This
+  /// and the next are set by rank 0 at last.
+  bool in_steps : 1 = false;
   /// The same, but rank 0 has read elsewhere since the last call, so its node does not read ahead.
   bool in_broken_steps : 1 = false;
   SlotSet slots = 0;  ///< touched by all ranks; 0: the layout is unknown

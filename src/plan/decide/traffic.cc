@@ -238,7 +238,8 @@ class TrafficModel {
     return std::max(read_ahead, std::min(at_once, traffic.bytes / traffic.calls));
   }
 
-  /// Whether each reader reads where a call in steps lets it expect it, with one read each.
+  /// Whether each reader makes one read, at the place that follows from the earlier calls in steps,
+  /// so that its node can read ahead.
   [[nodiscard]] bool reads_on(const Traffic& traffic) const {
     const bool by_ranks = !row_.exchanges() || row_.order == RoundOrder::rank;
     const bool by_ranges = plan_.whole_rounds && plan_.pattern == DomainPattern::even;

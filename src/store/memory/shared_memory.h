@@ -49,8 +49,8 @@ class SharedMemory {
   /// Maps memory that create() made with the same size, or memory that lend() was given.
   [[nodiscard]] static Result<SharedMemory> attach(const SharedMemoryAddress& address,
                                                    std::int64_t bytes, const std::string& purpose);
-  /// No process can attach the memory any more; existing mappings stay usable. Memory without a
-  /// name: for the creator.
+  /// No process can attach the memory any more; existing mappings stay usable. Only the creator may
+  /// call this for memory without a name.
   static void forget(std::uint64_t id);
   /// The name of a named object, e.g. "/nacre-1000-00c0ffee00c0ffee".
   [[nodiscard]] static std::string name(std::uint64_t id);

@@ -23,13 +23,16 @@ class Prefix:
     def program_of(self, words: list[str]) -> list[str]:
         """The words from the program on, of those that follow the command's name."""
         left = self.count
+        with_options = True
         while words:
             word, *rest = words
-            if word == "--":
-                return rest[left:]
-            if word in self.valued:
-                words = rest[1:]
-            elif word.startswith("-") or "=" in word:
+            is_option = with_options and word.startswith("-")
+            if is_option and word == "--":
+                with_options = False
+                words = rest
+            elif is_option:
+                words = rest[1:] if word in self.valued else rest
+            elif "=" in word:
                 words = rest
             elif left > 0:
                 left -= 1

@@ -19,8 +19,8 @@ Note = Callable[[str], None]
 
 @contextlib.contextmanager
 def shown() -> Iterator[Callable[[str], Note | None]]:
-    """Shows a line for each job that is simulated, as long as it is. Yields a function that returns, for the name of
-    a job, what takes the job's progress lines; None if standard error is not a terminal."""
+    """Shows a line for each job that is simulated, as long as it is. Yields a function that takes a job's name and
+    returns the function that shows its progress lines, or None if standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda name: None
         return

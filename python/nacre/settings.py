@@ -46,20 +46,21 @@ VARIABLES = [
         ("NACRE_NODE_ID", "", "name of the node; ranks share memory only if it is equal; for emulated nodes"),
         ("NACRE_TESTBED", "", "if set: treat files on a mount of nacre-testbed as files on Lustre"),
         ("NACRE_LIBRARY_DIR", "", "directory in which the nacre command looks for the libraries"),
+        ("NACRE_PRELOAD", "", "path of libnacre.so, for use in LD_PRELOAD; the module files set it"),
         ("NACRE_PYTHON", "", "Python interpreter of the nacre command of a prefix; unset: one on PATH"),
     )
 ]
-# Of programs that come with Nacre only: the tests, the builds, the launchers.
-_OTHER_VARIABLES = re.compile("NACRE_(TEST|CI|LIBRARY|SPANK)_")
+# Of Nacre's own tests and benchmarks.
+_OTHER_VARIABLES = re.compile("NACRE_(TEST|CI|BENCH|HOSTS)")
 
 
 def unknown_variables(environ: Mapping[str, str], hints: list[dict]) -> dict[str, str]:
     """The variables that look like Nacre's and are not, each with the likely name, or "". `hints`: library.hints()."""
-    known = {one["name"].lower() for one in VARIABLES} | {one["variable"].lower() for one in hints}
+    known = {one["name"] for one in VARIABLES} | {one["variable"] for one in hints}
     found = {}
     for name in sorted(environ):
-        if name.startswith("NACRE_") and name.lower() not in known and not _OTHER_VARIABLES.match(name):
-            likely = near(name.replace("NACRE_NACRE_", "NACRE_"), sorted(known))
+        if name.startswith("NACRE_") and name not in known and not _OTHER_VARIABLES.match(name):
+            likely = near(name.upper().replace("NACRE_NACRE_", "NACRE_"), sorted(one.lower() for one in known))
             found[name] = likely[0].upper() if likely else ""
     return found
 

@@ -29,7 +29,8 @@ def test_a_script_named_like_a_launcher_is_not_run_to_recognise_it(machine, tmp_
 @pytest.mark.parametrize(
     "prefix",
     ["env A=1", "env -u B -i A=1", "timeout 1h", "timeout -k 5 --signal=INT 1h", "nice", "nice -n 10", "nice -5",
-     "numactl --all", "numactl -N 0 --membind 0", "env", "stdbuf -o L", "taskset -c 0-3", "time -f %e --"],
+     "numactl --all", "numactl -N 0 --membind 0", "env", "stdbuf -o L", "taskset -c 0-3", "time -f %e --",
+     "env -- A=1"],
 )  # fmt: skip
 def test_a_launcher_is_found_after_a_prefix_command(machine, prefix):
     machine("mpirun", OPENMPI)

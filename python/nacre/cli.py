@@ -14,7 +14,7 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         needed = ["typer", "rich"] + (["tomli"] if sys.version_info < (3, 11) else [])
         sys.exit(
-            f"nacre: {missing}. nacre needs the Python packages {' '.join(needed[:-1])} and {needed[-1]}.\n"
+            f"nacre: {missing}. nacre needs the Python packages {', '.join(needed[:-1])} and {needed[-1]}.\n"
             f"Install them for {sys.executable}: pip install {' '.join(needed)}\n"
             "The library works without this command: set LD_PRELOAD=.../libnacre.so on the ranks."
         )

@@ -104,7 +104,7 @@ def contenders_for(config: Config, arguments: options.Launches, patterns: list[s
 def result_of(kind: str, config: Config, arguments: options.Launches, contenders: list[Contender]) -> dict:
     """A result without launches, or with --resume the result in the --out file. Called before the first launch,
     because it records the load of the machine."""
-    names = "virtual workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
+    names = "virtual against workloads ranks hosts size_mib rounds repeats warmups sync seed timeout hint dir".split()
     names += "latency_us bandwidth_mib aggregators cycles buffers keep_all".split()
     names += "machine set switch_off switched_rounds osts patterns redistributed stripe_size mib_per_ost".split()
     settings = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}

@@ -132,7 +132,9 @@ class CaseRun:
         self.layout_kind = layout_kind_of(case, arguments)
         self.file = file_of(case, where, self.layout_kind)
         self.scratch = scratch
-        self.settings = competitors(case, ost_count(case), arguments.against)
+        # All settings of a read read the same file.
+        osts = ost_count(case) if case.direction == WRITE else 0
+        self.settings = competitors(case, osts, arguments.against)
         self.places = {setting.label: i for i, setting in enumerate(self.settings)}
         self.times: Times = {}
         self.opens: Times = {}
@@ -278,8 +280,11 @@ def brief(entry: dict) -> str:
     if entry["error"]:
         return f"{entry['case']}: {entry['error'].splitlines()[0]}"
     ratios = [
-        f"automatic/{name} {ratio}, {entry[name]}"
-        for name, ratio in (("best", ratio_of(entry)), ("best_peer", ratio_to_peer(entry)))
+        f"automatic/{name} {ratio}, {entry[best]}"
+        for name, best, ratio in (
+            ("best", "best", ratio_of(entry)),
+            ("best of the MPI", "best_peer", ratio_to_peer(entry)),
+        )
         if ratio
     ]
     return f"{entry['case']}: {'; '.join(ratios) or '-'}; {entry['seconds']:.0f} s"

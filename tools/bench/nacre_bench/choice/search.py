@@ -10,7 +10,6 @@ from nacre import testbed
 from nacre.newer_python import tomllib
 from nacre.text import amount
 
-from ..cells import WRITE
 from .cases import BY_FILE_SYSTEM, LOCAL, Case
 
 AUTOMATIC = "automatic"
@@ -112,12 +111,11 @@ def peer_settings(case: Case) -> list[Setting]:
 
 
 def competitors(case: Case, osts: int, against: list[str]) -> list[Setting]:
-    """The automatic choice first, then what it is compared with. `osts`: of the file system."""
+    """The automatic choice first, then what it is compared with. `osts`: of the file system; 0: no other stripe counts
+    are searched."""
     settings = [Setting(AUTOMATIC)]
     if HINTS in against:
-        settings += searched_settings(case)
-        if case.direction == WRITE:  # all settings read the same file
-            settings += stripe_settings(case, osts)
+        settings += searched_settings(case) + (stripe_settings(case, osts) if osts else [])
     return settings + (peer_settings(case) if MPI in against else [])
 
 

@@ -24,7 +24,7 @@ from .cases import BY_HINT, LOCAL, Case, chosen_cases
 from .measured import machine_text
 from .record import predicted, record_of
 from .run import brief
-from .search import AUTOMATIC, STRIPES, Setting, ost_count, searched_settings, stripe_settings
+from .search import AUTOMATIC, HINTS, STRIPES, Setting, competitors, ost_count
 
 
 class Machines:
@@ -76,7 +76,7 @@ class Run:
 
     def simulate(self, case: Case, machine: str, pool: concurrent.futures.Executor) -> dict:
         begin = time.monotonic()
-        settings = [Setting(AUTOMATIC)] + searched_settings(case) + stripe_settings(case, ost_count(case))
+        settings = competitors(case, ost_count(case), [HINTS])
 
         def one(setting: Setting) -> Simulation:
             own = hints_of(case, setting)

@@ -219,8 +219,9 @@ class Comparison {
     std::array algorithms{Algorithm::dynamic_segmentation, Algorithm::static_segmentation};
     if (is_read) std::ranges::reverse(algorithms);
     for (const Algorithm algorithm : algorithms) {
-      for (const std::int64_t count : group_counts(inputs_))
+      for (const std::int64_t count : group_counts(inputs_)) {
         add(algorithm, PlanReason::cost, count);
+      }
     }
   }
 

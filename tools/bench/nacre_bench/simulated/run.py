@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import pathlib
 import statistics
@@ -66,7 +67,7 @@ class CaseRun:
             "wrong_bytes": outcome.wrong_bytes,
             "lines": [line for line in outcome.lines if line["type"] == "start"],
             "message_us": self.message_us(),
-            "machine": pathlib.Path(self.machine()).read_text(),
+            "machine": pathlib.Path(self.machine).read_text(),
             "settings": found,
         }
 
@@ -92,6 +93,7 @@ class CaseRun:
                 words += ["--task-hint", f"{name}={value}"]
         return launch(self.one, self.case.ranks, words, self.arguments.timeout)
 
+    @functools.cached_property
     def machine(self) -> str:
         """The machine file of the ranks, for a simulation. All nodes share the cores of this computer. The simulation
         counts locks by itself, and each measured write needed one if they are narrow."""
@@ -107,7 +109,7 @@ class CaseRun:
 
     def simulate(self, setting: Setting) -> dict:
         hints = {**self.hints, **dict(setting.hints)}
-        done = simulate(self.case, self.machine(), hints, hints)
+        done = simulate(self.case, self.machine, hints, hints)
         return {"simulated": done.seconds, "simulated_plan": done.plans[-1] if done.plans else None}
 
 

@@ -185,13 +185,28 @@ class CostModel {
     const double turn = latency + time_of(request, ost_.bandwidth);
     const double window = request * real(machine_.rpcs_in_flight) * traffic_.nodes_per_ost;
     double& ost = busy(Resource::ost);
-    ost = std::max(ost, traffic_.fullest_ost_bytes / window * turn);
+    ost = std::max({ost, traffic_.fullest_ost_bytes / window * turn, time_of_threads(latency)});
     if (writes() || traffic_.in_flight <= 0) return;
     const double waited_for =
         traffic_.waits * std::min(traffic_.in_flight, traffic_.bytes / traffic_.calls);
     const double later = std::max(0.0, traffic_.bytes / traffic_.writers - waited_for);
     double& client = busy(Resource::client);
     client = std::max(client, later / traffic_.in_flight * turn);
+  }
+
+  /// The time for which the requests to the fullest OST occupy its threads.
+  [[nodiscard]] double time_of_threads(double latency) const {
+    const double part = traffic_.fullest_ost_bytes / traffic_.bytes;
+    const double requests = writes() ? traffic_.bytes / request_bytes() : read_requests();
+    return part * requests * latency / real(machine_.ost_threads);
+  }
+
+  /// Requests of all reads. A piece that is shorter than a stripe may lie on two.
+  [[nodiscard]] double read_requests() const {
+    const double piece = traffic_.bytes / traffic_.calls;
+    const double stripe = traffic_.stripes.stripe_bytes;
+    return traffic_.calls * (piece < stripe ? 1 + piece / stripe
+                                            : std::ceil(piece / std::min(stripe, request_bytes())));
   }
 
   /// An aggregator reads the stripes of its OSTs in their order, so that the bytes that it keeps in

@@ -161,14 +161,16 @@ class Search(unittest.TestCase):
         self.assertEqual(search.best_of(settings, times, peers=True), "MPI alone")
 
     def test_peers_are_compared_with_the_time_of_the_opens(self):
-        one = entry("a", {AUTOMATIC: [1.0], "MPI alone": [0.9]}, AUTOMATIC, best_peer="MPI alone")
+        times = {AUTOMATIC: [9.0, 9.0, 9.0, 1.0], "MPI alone": [0.9] * 4}
+        one = entry("a", times, AUTOMATIC, best_peer="MPI alone")
         self.assertIsNone(figures.ratio_to_peer(one))
-        one["opens"] = {AUTOMATIC: {"0": 0.1}, "MPI alone": {"0": 0.2}}
-        self.assertAlmostEqual(figures.ratio_to_peer(one).value, 1.0)
+        one["opens"] = {AUTOMATIC: dict.fromkeys("0123", 0.1), "MPI alone": dict.fromkeys("0123", 0.2)}
+        self.assertAlmostEqual(figures.ratio_to_peer(one).value, 1.0, msg="the rounds with reports do not count")
 
     def test_the_mpi_alone_is_shown_without_a_searched_setting_beside_it(self):
-        one = entry("a", {AUTOMATIC: [1.0], "MPI alone": [2.0]}, AUTOMATIC, best_peer="MPI alone")
-        one |= {"best": None, "opens": {AUTOMATIC: {"0": 0.0}, "MPI alone": {"0": 0.0}}}
+        one = entry("a", {AUTOMATIC: [1.0] * 4, "MPI alone": [2.0] * 4}, AUTOMATIC, best_peer="MPI alone")
+        opens = dict.fromkeys("0123", 0.0)
+        one |= {"best": None, "opens": {AUTOMATIC: opens, "MPI alone": opens}}
         shown = choice_text(result_of(one))
         self.assertIn("0 of 1 more than 10 % slower; median 0.5", shown)
         self.assertNotIn("straddle", shown)

@@ -969,6 +969,29 @@ TEST_CASE("reads in steps keep the OSTs of the next component busy, too") {
   CHECK(ost_seconds(mebibyte) < 0.6 * ost_seconds(64 * mebibyte));
 }
 
+TEST_CASE("each read in steps occupies a thread of an OST for the whole latency") {
+  machine::Machine machine = big_red();
+  machine.read_bytes = 512 << 10;
+  CollectiveSettings settings = settings_of("lustre");
+  settings.stripes = stripes_on(8, 64 << 10);
+  AccessSummary summary = summary_of({16, 8, 8'788});
+  summary.in_steps = true;
+  const Participants all{Direction::read, 16, 8};
+  const auto predicted = [&](int aggregators, std::int64_t threads) {
+    machine.ost_threads = threads;
+    settings.machine = std::make_shared<const machine::Machine>(machine);
+    const PlanInputs inputs{summary, settings,    all,
+                            nullptr, aggregators, {.pattern = DomainPattern::even}};
+    const Candidate candidate{Algorithm::two_phase, PlanReason::hint};
+    return predict(laid_out(candidate, inputs), inputs);
+  };
+  // 16 requests, and 2.1 for pieces that lie on two stripes, of 60 ms each, by 8 OSTs of 16
+  // threads.
+  CHECK(predicted(16, 16).of(Resource::ost) == doctest::Approx(18.1 / 8 / 16 * 0.06).epsilon(0.01));
+  CHECK(predicted(8, 16).seconds > predicted(4, 16).seconds);
+  CHECK(predicted(8, 64).seconds < predicted(4, 64).seconds);
+}
+
 TEST_CASE("calls of whole stripes in steps lead each node to the same OSTs") {
   const CollectiveSettings settings = settings_of("lustre", 48);
   const auto seconds_of_a_byte = [&](std::int64_t piece) {

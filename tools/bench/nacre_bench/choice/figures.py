@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Callable
 
 from ..figures import Ratio, paired_ratio
 from .search import AUTOMATIC, EARLY_ROUNDS
@@ -25,14 +24,18 @@ def with_opens(entry: dict, label: str) -> dict[int, float]:
     return {number: seconds + opens[number] for number, seconds in series_of(entry, label).items() if number in opens}
 
 
+def late(series: dict[int, float]) -> dict[int, float]:
+    """The rounds of the last stage, in which Nacre writes no reports."""
+    return {number: seconds for number, seconds in series.items() if number >= sum(EARLY_ROUNDS)}
+
+
 def judging(series: dict[int, float]) -> dict[int, float]:
-    late = {number: seconds for number, seconds in series.items() if number >= sum(EARLY_ROUNDS)}
-    return late if len(late) >= JUDGING_ROUNDS_MIN else series
+    return late(series) if len(late(series)) >= JUDGING_ROUNDS_MIN else series
 
 
-def ratio_to(entry: dict, label: str | None, of: Callable[[dict, str], dict] = series_of) -> Ratio | None:
+def ratio_to(entry: dict, label: str | None) -> Ratio | None:
     """Time of the automatic choice divided by that of another setting: medians of the judging rounds."""
-    return paired_ratio(judging(of(entry, AUTOMATIC)), judging(of(entry, label))) if label else None
+    return paired_ratio(judging(series_of(entry, AUTOMATIC)), judging(series_of(entry, label))) if label else None
 
 
 def ratio_of(entry: dict) -> Ratio | None:
@@ -41,8 +44,10 @@ def ratio_of(entry: dict) -> Ratio | None:
 
 
 def ratio_to_peer(entry: dict) -> Ratio | None:
-    """Opens included: Nacre opens at the first access what its peers open in MPI_File_open."""
-    return ratio_to(entry, entry.get("best_peer"), of=with_opens)
+    """Medians of the late rounds: a peer writes no report. Opens included: Nacre opens at the first access what its
+    peers open in MPI_File_open."""
+    peer = entry.get("best_peer")
+    return paired_ratio(late(with_opens(entry, AUTOMATIC)), late(with_opens(entry, peer))) if peer else None
 
 
 def seconds_of(entry: dict, label: str) -> float | None:

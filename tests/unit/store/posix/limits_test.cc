@@ -44,10 +44,10 @@ bool limit_file_size(rlim_t bytes) {
   return setrlimit(RLIMIT_FSIZE, &limit) == 0;
 }
 
-/// Whether the kernel applies the limit to files in the directory. A Lustre client does not.
+/// Whether the kernel limits writes to files in the directory. A Lustre client limits resizes only.
 bool applies_file_size_limit(const TemporaryDirectory& directory) {
   const auto file = create(directory.file("probe"));
-  return limit_file_size(1) && !file->resize(2) && limit_file_size(RLIM_INFINITY);
+  return limit_file_size(1) && write_text(*file, "xx", 0).error && limit_file_size(RLIM_INFINITY);
 }
 
 bool is_too_large(const Error& error) {

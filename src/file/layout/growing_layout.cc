@@ -37,8 +37,10 @@ Status apply(store::FileLayouts& layouts, const plan::LayoutStep& step) {
 }
 
 /// Applies the step. Succeeds also if another process has set a layout that reaches `end`
-/// meanwhile. Sets the default layout if the file still has none afterwards. A layout that ends
-/// before `end` is no error: the write fails again and is retried.
+/// meanwhile. Sets the default layout if the file still seems to have none afterwards. A layout
+/// that ends before `end`, or that cannot be seen yet, is no error: the write is retried. (Two
+/// nodes that set a layout at the same time: Lustre takes the first, tells both that theirs is set,
+/// and shows the second none until it writes.)
 Status apply_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
   if (step.kind == Kind::none) return {};
   Status applied = apply(layouts, step);
@@ -49,9 +51,7 @@ Status apply_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, 
   }
   if (found && found->has_value() && plan::end_of(**found) >= end) return {};
   if (!applied) return applied;
-  if (!found) return found.error();
-  if (found->has_value()) return {};
-  return Error{ErrorClass::io, 0, "the file has no layout after one was set"};
+  return found ? Status() : found.error();
 }
 
 /// The striping of the rest of a file whose first bytes do not decide.

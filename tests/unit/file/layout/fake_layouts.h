@@ -34,6 +34,12 @@ class Layouts final : public store::FileLayouts {
 
   /// The layout that another process sets after the first read, if there is none then.
   void race(plan::Layout other) { other_ = std::move(other); }
+  /// The same. This node learns of it at its next write only.
+  void race_unseen(plan::Layout other) {
+    race(std::move(other));
+    learns_late_ = true;
+  }
+  void note_write() { learns_late_ = false; }
   [[nodiscard]] std::int32_t first_count() const {
     return layout_->components.front().striping.stripe_count;
   }
@@ -63,7 +69,7 @@ class Layouts final : public store::FileLayouts {
 
   Result<std::optional<plan::Layout>> read() override {
     ++read_count_;
-    const std::optional<plan::Layout> found = layout_;
+    const std::optional<plan::Layout> found = learns_late_ ? std::nullopt : layout_;
     if (!layout_) layout_ = std::exchange(other_, std::nullopt);
     return found;
   }
@@ -116,6 +122,7 @@ class Layouts final : public store::FileLayouts {
   std::optional<plan::Layout> other_;
   Taken taken_;
   std::int32_t ost_count_ = 8;
+  bool learns_late_ = false;
   int read_count_ = 0;
   int change_count_ = 0;
 };

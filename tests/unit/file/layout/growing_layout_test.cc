@@ -31,6 +31,7 @@ class EndingFile final : public store::ForwardingFile {
   EndingFile(std::unique_ptr<store::StoreFile> inner, Layouts& layouts)
       : ForwardingFile(std::move(inner)), layouts_(layouts) {}
   store::Transfer write(std::span<const store::WritePiece> pieces, std::int64_t offset) override {
+    layouts_.note_write();
     const std::int64_t end = layouts_.end().value_or(0);
     if (offset >= end) return {0, Error{ErrorClass::io, no_layout, "behind the layout"}};
     return ForwardingFile::write(pieces, offset);
@@ -125,6 +126,18 @@ TEST_CASE("a write after a head that another process sets meanwhile gets a tail"
   CHECK(writes_one_byte(layouts, 8 * mebibyte));
   CHECK(layouts.first_count() == 1);
   CHECK(layouts.end() == plan::layout_end_of_file);
+}
+
+TEST_CASE("a node that does not see the layout of another one writes again, and then sees it") {
+  Layouts whole(std::nullopt);
+  whole.race_unseen(plan::plain_layout({.stripe_size = mebibyte, .stripe_count = 2}));
+  CHECK(writes_one_byte(whole, 8 * mebibyte));
+  CHECK(whole.first_count() == 2);
+
+  Layouts begun(std::nullopt);
+  begun.race_unseen(head());
+  CHECK(writes_one_byte(begun, 8 * mebibyte));
+  CHECK(begun.end() == plan::layout_end_of_file);
 }
 
 TEST_CASE("a layout is completed, even if another process extends it meanwhile") {

@@ -139,11 +139,12 @@ test-ceph: all
 	scripts/test-ceph.sh $(BUILD) $(CEPH) $(CEPH_ARGS) || [ $$? -eq 77 ]
 
 # Paths in a build tree are absolute, so the archive is to be unpacked in /, or read in place on a shared file system.
+PACKED_SOURCES = python tests tools src/store/file_systems.toml
 PACKED_PARTS = bin lib mpi_test_config.json lustre_tests.json mpi4py-4.1.2 venv tests/conformance tests/unit tools/bench
 pack-lustre: all
 	ctest --test-dir $(BUILD) --show-only=json-v1 > $(BUILD)/lustre_tests.json
 	tar -C / -cf $(BUILD)/lustre-tests.tar --exclude=CMakeFiles --exclude='*.o' --exclude='*.a' --exclude='*.gch' \
-	  $(patsubst /%,%,$(addprefix $(CURDIR)/,python tests tools) $(addprefix $(BUILD)/,$(PACKED_PARTS)))
+	  $(patsubst /%,%,$(addprefix $(CURDIR)/,$(PACKED_SOURCES)) $(addprefix $(BUILD)/,$(PACKED_PARTS)))
 
 # `nacre-bench show $(BENCH_OUT)` prints an interrupted run; BENCH_ARGS=--resume continues it. To measure another file
 # system: BENCH_ARGS='--dir /somewhere'.

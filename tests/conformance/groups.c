@@ -101,7 +101,8 @@ int main(int argc, char** argv) {
   check(check_size(MPI_COMM_WORLD) == ranks, "this test is for %d ranks", ranks);
   MPI_Cart_create(MPI_COMM_WORLD, 2, lengths, periods, 0, &grid);
   /* Of the second group another rank, if the first rank shares a node with an aggregator. */
-  const int on_two_nodes = getenv("NACRE_TEST_RANKS_PER_NODE") != NULL;
+  const int on_two_nodes =
+      getenv("NACRE_TEST_RANKS_PER_NODE") != NULL || getenv("NACRE_TEST_SECOND") != NULL;
   run(grid, "dynamic_segmentation", "static_segmentation", "automatic",
       "\"aggregator_ranks\":[0,2]");
   run(grid, "two_phase", "dynamic_segmentation", "0+3/1-2",

@@ -61,7 +61,8 @@ void NodeRounds::find_aggregators(const plan::Aggregators& aggregators) {
 
 void NodeRounds::add_aggregator(int aggregator, int rank) {
   const bool is_here = std::ranges::binary_search(node_ranks_, rank);
-  const auto relay = static_cast<std::size_t>(aggregator) % node_ranks_.size();
+  // By their order here, as reserve_rooms() expects: the numbers of groups may all be even.
+  const std::size_t relay = aggregators_.size() % node_ranks_.size();
   aggregators_.push_back(aggregator);
   drivers_.push_back(is_here ? rank : node_ranks_[relay]);
   driving_ranks_.insert(drivers_.back());

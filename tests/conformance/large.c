@@ -1,6 +1,6 @@
 /* More than 2 GiB in one call and offsets over 4 TiB, in a sparse file. Uses the _c functions if
  * the process has them, which is always true with Nacre. The functions without _c use a large
- * datatype. */
+ * datatype. Datatypes of the constructors with large counts. */
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -45,6 +45,61 @@ static void far_away(MPI_File file) {
   check(offset == far_offset + (INT64_C(1) << 40), "byte offset %lld", (long long)offset);
   MPI_Barrier(MPI_COMM_WORLD);
   check_ok(MPI_File_set_size(file, 0), "set_size 0");
+  check_ok(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "bytes");
+}
+
+/* Types of the constructors with large counts, which few MPIs have: as a view, whose types the
+ * program frees, and inside the type of the memory. */
+static void large_types(MPI_File file) {
+  int (*contiguous)(MPI_Count, MPI_Datatype, MPI_Datatype*);
+  int (*vector)(MPI_Count, MPI_Count, MPI_Count, MPI_Datatype, MPI_Datatype*);
+  *(void**)&contiguous = dlsym(RTLD_DEFAULT, "MPI_Type_contiguous_c");
+  *(void**)&vector = dlsym(RTLD_DEFAULT, "MPI_Type_vector_c");
+  if (contiguous == NULL || vector == NULL) return;
+  const int rank = check_rank(MPI_COMM_WORLD);
+  enum { count = 5, held = 16 };
+  MPI_Datatype etype;
+  MPI_Datatype every_second;
+  MPI_Datatype filetype;
+  MPI_Datatype memory;
+  contiguous(3, MPI_SHORT, &etype);
+  vector(2, 1, 2, etype, &every_second);
+  MPI_Type_create_resized(every_second, 0, held * sizeof(short), &filetype);
+  vector(2, 3, 5, MPI_SHORT, &memory);
+  MPI_Type_free(&every_second);
+  MPI_Type_create_resized(memory, 0, held * sizeof(short), &every_second);
+  MPI_Type_commit(&etype);
+  MPI_Type_commit(&filetype);
+  MPI_Type_commit(&every_second);
+  const MPI_Offset begin = rank * (MPI_Offset)(count * held * sizeof(short));
+  check_ok(MPI_File_set_view(file, begin, etype, filetype, "native", MPI_INFO_NULL),
+           "a view of large constructors");
+  MPI_Type_free(&etype);
+  MPI_Type_free(&filetype);
+  MPI_Type_free(&memory);
+
+  short out[count * held];
+  short in[count * held] = {0};
+  for (int i = 0; i < count * held; i++) out[i] = (short)(1000 * rank + i);
+  MPI_Status status;
+  check_ok(MPI_File_write_at_all(file, 0, out, count, every_second, &status), "write");
+  check(bytes_of(&status) == count * 6 * (MPI_Count)sizeof(short), "the status says %lld bytes",
+        (long long)bytes_of(&status));
+  check_ok(MPI_File_read_at_all(file, 0, in, count, every_second, &status), "read");
+  for (int i = 0; i < count * held; i++) {
+    const int at = i % held;
+    const int is_data = at < 3 || (at >= 5 && at < 8);
+    check(in[i] == (is_data ? out[i] : 0), "%d in memory instead of %d", in[i], out[i]);
+  }
+  MPI_Offset displacement = 0;
+  char representation[MPI_MAX_DATAREP_STRING];
+  check_ok(MPI_File_get_view(file, &displacement, &etype, &filetype, representation), "get_view");
+  int size = 0;
+  MPI_Type_size(filetype, &size);
+  check(size == 6 * (int)sizeof(short), "the filetype has %d bytes", size);
+  MPI_Type_free(&etype);
+  MPI_Type_free(&filetype);
+  MPI_Type_free(&every_second);
   check_ok(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "bytes");
 }
 
@@ -114,6 +169,7 @@ int main(int argc, char** argv) {
            "open");
   if (argc == 1) {
     far_away(file);
+    large_types(file);
   } else { /* "bytes": moves 2 GiB per rank, for the long tests */
     char* buffer = mmap(NULL, (size_t)giant, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

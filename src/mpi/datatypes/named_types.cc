@@ -135,12 +135,18 @@ Result<DecodedType> pair_of(const PairRow& row) {
   return pair_type(*value, *index);
 }
 
+/// MPI_Type_get_envelope is an error for types of the constructors with large counts
+/// (MPI_Type_vector_c ...), and MPICH ends the program.
 int combiner_of(MPI_Datatype datatype) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
   int combiner = MPI_COMBINER_NAMED;
-  native().Type_get_envelope(datatype, &integers, &addresses, &types, &combiner);
+  if (native().Type_get_envelope_c != nullptr) {
+    std::array<MPI_Count, 4> counts{};
+    native().Type_get_envelope_c(datatype, &counts[0], &counts[1], &counts[2], &counts[3],
+                                 &combiner);
+  } else {
+    std::array<int, 3> counts{};
+    native().Type_get_envelope(datatype, &counts[0], &counts[1], &counts[2], &combiner);
+  }
   return combiner;
 }
 

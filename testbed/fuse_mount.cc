@@ -315,7 +315,7 @@ void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const cha
     return reply(request, change_locks(request, name, {value, size}));
   }
   const auto bytes = std::as_bytes(std::span(value, size));
-  reply(request, names_of(request).set_attribute(number, name, bytes));
+  reply(request, names_of(request).set_attribute(number, name, bytes, mount_of(request).node()));
 }
 
 /// The reply of getxattr and listxattr: only the size if `room` is 0.
@@ -344,7 +344,8 @@ void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size
     return waited ? reply_sized(request, std::to_string(delay_length), size)
                   : reply(request, waited);
   }
-  const Result<std::vector<std::byte>> value = names_of(request).attribute(number, name);
+  const Result<std::vector<std::byte>> value =
+      names_of(request).attribute(number, name, mount_of(request).node());
   if (!value) return reply(request, value.error());
   reply_sized(request, {reinterpret_cast<const char*>(value->data()), value->size()}, size);
 }

@@ -21,6 +21,7 @@ import pytest
 from conftest import Command, brought_up
 from nacre import testbed
 from striping import (
+    DELAY_CREATE,
     END_OF_FILE,
     LAYOUT,
     OVERSTRIPED,
@@ -284,6 +285,24 @@ def test_files_get_fewer_stripes_where_an_ost_creates_no_objects(nacre, played: 
     os.setxattr(played / "0", LAYOUT, plain(count=4))
     (played / "0" / "later").touch()
     assert count_of(os.getxattr(played / "0" / "later", LAYOUT)) == 4
+
+
+def test_a_node_that_sets_a_layout_second_sees_none_until_it_accesses_the_file(nodes: list[Path]) -> None:
+    """As on a real Lustre, which tells both nodes that their layout is set."""
+    first = delay_create(nodes[0] / "race")
+    second = os.open(nodes[1] / "race", os.O_RDWR | DELAY_CREATE)
+    for file in (first, second):
+        with pytest.raises(OSError, match="No data available"):
+            os.getxattr(file, LAYOUT)
+    for file, osts in ((first, 2), (second, 3)):
+        os.setxattr(file, LAYOUT, plain(osts))
+    assert count_of(os.getxattr(first, LAYOUT)) == 2
+    with pytest.raises(OSError, match="No data available"):
+        os.getxattr(second, LAYOUT)
+    assert os.pread(second, 1, 0) == b""
+    assert count_of(os.getxattr(second, LAYOUT)) == 2
+    os.close(first)
+    os.close(second)
 
 
 PREALLOCATE = """

@@ -118,7 +118,7 @@ std::vector<std::int32_t> stripe_counts(const Options& options, const file::Hint
 plan::CollectiveSettings settings_of(const Options& options, const file::AccessSettings& hints,
                                      Direction direction,
                                      std::shared_ptr<const plan::StripeMap> stripes) {
-  const store::FileSystemFacts facts = sim::lustre_facts();
+  const store::FileSystemFacts facts = sim::facts_of(options.machine);
   const bool reads = direction == Direction::read;
   plan::CollectiveSettings settings = reads ? hints.collective_read : hints.collective_write;
   settings.alignment_bytes = stripes->regions().front().stripe_size;
@@ -163,6 +163,10 @@ std::string json_of(const Candidate& candidate) {
 Result<std::string> search(const Options& options) {
   const std::optional<CollectiveCall> call = collective_call(options);
   if (!call) return Error{ErrorClass::arg, 0, "--search: the job makes no collective call"};
+  if (!sim::has_layouts(options.machine)) {
+    return Error{ErrorClass::arg, 0,
+                 "--search: striping.count = 0: files of this machine have no stripes to search"};
+  }
   file::Hints hints;
   hints.apply(options.hints, file::HintTime::open);
   const std::int64_t unit = hints.number("striping_unit");

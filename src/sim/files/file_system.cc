@@ -29,9 +29,10 @@ Error described(const Error& error, std::string_view operation, const std::strin
 
 }  // namespace
 
-store::FileSystemFacts lustre_facts() {
+store::FileSystemFacts facts_of(const machine::Machine& machine) {
   const auto known = store::known_file_systems();
-  const auto row = std::ranges::find(known, "lustre", &store::FileSystem::name);
+  const auto row =
+      std::ranges::find(known, has_layouts(machine) ? "lustre" : "tmpfs", &store::FileSystem::name);
   store::FileSystemFacts facts = store::facts_of_magic(row->magic);
   facts.keeps_written = false;  // the model has no cache of reads
   return facts;
@@ -40,17 +41,19 @@ store::FileSystemFacts lustre_facts() {
 /// The layout of an open file, as LustreLayouts reads and changes it.
 class FileSystem::Layouts final : public store::FileLayouts {
  public:
-  Layouts(StripedFile& data, const std::string& path, std::int32_t ost_count)
-      : data_(data), path_(path), ost_count_(ost_count) {}
+  Layouts(StripedFile& data, const std::string& path, std::int32_t node, std::int32_t ost_count)
+      : data_(data), path_(path), node_(node), ost_count_(ost_count) {}
 
   Result<std::optional<plan::Layout>> read() override {
-    const Result<std::vector<std::byte>> bytes = data_.layout();
+    const Result<std::vector<std::byte>> bytes = data_.layout(node_);
     if (!bytes) return std::optional<plan::Layout>();
     Result<plan::Layout> layout = plan::decode_lov(*bytes);
     if (!layout) return std::move(layout).error();
     return std::optional(*std::move(layout));
   }
-  Status set(const plan::Layout& layout) override { return changed(data_.set_layout(layout)); }
+  Status set(const plan::Layout& layout) override {
+    return changed(data_.set_layout(layout, node_));
+  }
   Status set_default() override { return set(plan::plain_layout({})); }
   std::optional<plan::Layout> default_layout() override { return std::nullopt; }
   Status add(const plan::Layout& components) override {
@@ -72,6 +75,7 @@ class FileSystem::Layouts final : public store::FileLayouts {
 
   StripedFile& data_;
   const std::string& path_;
+  std::int32_t node_;
   std::int32_t ost_count_;
 };
 
@@ -116,7 +120,8 @@ class FileSystem::File final : public store::StoreFile {
       : system_(system),
         opened_(std::move(opened)),
         file_(std::move(file)),
-        layouts_(file_->data(), opened_.path, checked_cast<std::int32_t>(system.machine_.osts)) {}
+        layouts_(file_->data(), opened_.path, opened_.node,
+                 checked_cast<std::int32_t>(system.machine_.osts)) {}
 
   store::Transfer read(std::span<const store::ReadPiece> pieces, std::int64_t offset) override {
     if (!opened_.options.read) return {0, refusal(EBADF, "read")};
@@ -170,8 +175,10 @@ class FileSystem::File final : public store::StoreFile {
     return in_words(data().lock_ahead(opened_.node, ranges), "request locks on");
   }
   store::FileIdentity identity() override { return {opened_.number}; }
-  store::FileSystemFacts facts() override { return lustre_facts(); }
-  store::FileLayouts* layouts() override { return &layouts_; }
+  store::FileSystemFacts facts() override { return facts_of(system_.machine_); }
+  store::FileLayouts* layouts() override {
+    return has_layouts(system_.machine_) ? &layouts_ : nullptr;
+  }
 
  private:
   /// Waits for the turn of this file on its node, if the machine has turns.
@@ -315,7 +322,7 @@ Status FileSystem::give_layout(const Found& file, const store::OpenOptions& opti
                                std::int32_t node) {
   if (file.is_new && options.layout) {
     StripedFile& data = **names_.data(file.number);
-    if (Status set = data.set_layout(*options.layout); set || options.exclusive) return set;
+    if (Status set = data.set_layout(*options.layout, node); set || options.exclusive) return set;
   }
   const bool stays_open =
       file.is_new ? options.layout_time != store::LayoutTime::at_once : options.leaves_layout_open;
@@ -325,7 +332,8 @@ Status FileSystem::give_layout(const Found& file, const store::OpenOptions& opti
 }
 
 FileSystem::Turn& FileSystem::turn_of(InodeNumber file, std::int32_t node) {
-  return turns_.try_emplace({file, node}, scheduler_).first->second;
+  const std::int32_t kernel = machine_.one_computer != 0 ? 0 : node;
+  return turns_.try_emplace({file, kernel}, scheduler_).first->second;
 }
 
 Result<StripedFile*> FileSystem::data(const std::string& path) {

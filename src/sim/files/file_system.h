@@ -23,8 +23,13 @@
 
 namespace nacre::sim {
 
-/// What the library knows of a mount of Lustre.
-[[nodiscard]] store::FileSystemFacts lustre_facts();
+/// Whether files on the machine have layouts, as on Lustre. Otherwise the library takes the file
+/// system for one in memory.
+[[nodiscard]] inline bool has_layouts(const machine::Machine& machine) {
+  return machine.stripe_count > 0;
+}
+/// What the library knows of the file system of the machine.
+[[nodiscard]] store::FileSystemFacts facts_of(const machine::Machine& machine);
 
 /// Names are flat: any string of 1 to 255 bytes names a file. An access takes the time of the
 /// process (`clients` of the machine file), and then what the model of servers, locks and caches
@@ -57,7 +62,7 @@ class FileSystem {
   class RangeLockOfFile;
   class GroupLock;
 
-  /// Serialises the writes of the processes of a node to a file.
+  /// Serialises the writes to a file that pass one kernel.
   struct Turn {
     explicit Turn(Scheduler& scheduler) : ended(scheduler) {}
     bool is_taken = false;
@@ -79,7 +84,7 @@ class FileSystem {
   Namespace names_;
   CoreQueue* cores_;
   testing::MemoryStore counters_;                               // its files are not used
-  std::map<std::pair<InodeNumber, std::int32_t>, Turn> turns_;  // of a file, by node
+  std::map<std::pair<InodeNumber, std::int32_t>, Turn> turns_;  // of a file, by kernel
 };
 
 }  // namespace nacre::sim

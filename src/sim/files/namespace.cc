@@ -292,25 +292,25 @@ Result<struct stat> Namespace::change(InodeNumber number, const AttributeChange&
   return describe(inode);
 }
 
-Status Namespace::set_layout(Inode& inode, std::span<const std::byte> blob) {
+Status Namespace::set_layout(Inode& inode, std::span<const std::byte> blob, std::int32_t node) {
   if (blob.empty()) return {};
   Result<plan::Layout> asked = layout_in(blob);
   if (!asked) return std::move(asked).error();
   // A default layout must be valid for the files that are created in the directory.
   const Result<plan::Layout> possible = layout_for_file(*asked, striping_.defaults);
   if (!possible) return possible.error();
-  if (S_ISREG(inode.mode)) return inode.data.set_layout(*std::move(asked));
+  if (S_ISREG(inode.mode)) return inode.data.set_layout(*std::move(asked), node);
   if (!inode.is_directory()) return refused(EINVAL);
   inode.default_layout = *std::move(asked);
   return {};
 }
 
 Status Namespace::set_attribute(InodeNumber number, const std::string& name,
-                                std::span<const std::byte> value) {
+                                std::span<const std::byte> value, std::int32_t node) {
   const std::lock_guard guard(mutex_);
   Inode& inode = *find(number);
   inode.changed = now();
-  if (name == layout_name) return set_layout(inode, value);
+  if (name == layout_name) return set_layout(inode, value, node);
   if (name == layout_add_name || name == layout_delete_name) {
     const Result<plan::Layout> components = layout_in(value);
     if (!components) return components.error();
@@ -322,11 +322,12 @@ Status Namespace::set_attribute(InodeNumber number, const std::string& name,
   return {};
 }
 
-Result<std::vector<std::byte>> Namespace::attribute(InodeNumber number, const std::string& name) {
+Result<std::vector<std::byte>> Namespace::attribute(InodeNumber number, const std::string& name,
+                                                    std::int32_t node) {
   const std::lock_guard guard(mutex_);
   Inode& inode = *find(number);
   if (name == layout_name) {
-    if (S_ISREG(inode.mode)) return inode.data.layout();
+    if (S_ISREG(inode.mode)) return inode.data.layout(node);
     const std::optional<plan::Layout>& inherited =
         inode.default_layout ? inode.default_layout : find(root_number)->default_layout;
     if (!inherited) return refused(ENODATA);

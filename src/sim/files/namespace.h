@@ -88,11 +88,13 @@ class Namespace {
   [[nodiscard]] Result<struct stat> attributes(InodeNumber number);
   [[nodiscard]] Result<struct stat> change(InodeNumber number, const AttributeChange& change);
 
-  // Extended attributes, including lustre.lov.
+  // Extended attributes, including lustre.lov. `node`: which sets a layout, or what it sees.
   [[nodiscard]] Status set_attribute(InodeNumber number, const std::string& name,
-                                     std::span<const std::byte> value);
+                                     std::span<const std::byte> value,
+                                     std::int32_t node = StripedFile::no_node);
   [[nodiscard]] Result<std::vector<std::byte>> attribute(InodeNumber number,
-                                                         const std::string& name);
+                                                         const std::string& name,
+                                                         std::int32_t node = StripedFile::no_node);
   [[nodiscard]] Result<std::vector<std::string>> attribute_names(InodeNumber number);
   [[nodiscard]] Status remove_attribute(InodeNumber number, const std::string& name);
 
@@ -135,7 +137,7 @@ class Namespace {
   void drop_name(const Pointer& inode);
   void drop_if_unused(const Pointer& inode);
   [[nodiscard]] plan::Layout default_for(const Inode& file) const;
-  [[nodiscard]] Status set_layout(Inode& inode, std::span<const std::byte> blob);
+  [[nodiscard]] Status set_layout(Inode& inode, std::span<const std::byte> blob, std::int32_t node);
   [[nodiscard]] bool is_below(InodeNumber directory, const Inode& ancestor) const;
 
   Striping striping_;

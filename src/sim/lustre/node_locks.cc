@@ -33,6 +33,8 @@ void NodeLocks::drop_holder(std::int32_t node) {
 
 Result<LockWish> NodeLocks::pass(std::int32_t node, const std::function<bool()>& is_interrupted) {
   std::unique_lock guard(mutex_);
+  without_layout_.erase(node);
+  behind_.erase(node);
   while (number_ != 0 && !holds_.contains(node)) {
     if (is_interrupted()) return refused(EINTR);
     changed_->wait(guard);
@@ -57,6 +59,22 @@ std::int64_t NodeLocks::seen_size(std::int32_t node, std::int64_t size) {
   return believed == believed_sizes_.end() ? size : std::max(size, believed->second);
 }
 
+void NodeLocks::note_no_layout(std::int32_t node) {
+  const std::lock_guard guard(mutex_);
+  without_layout_.insert(node);
+}
+
+void NodeLocks::note_layout_set(std::int32_t node, bool is_first) {
+  const std::lock_guard guard(mutex_);
+  const bool looked_in_vain = without_layout_.erase(node) == 1;
+  if (looked_in_vain && !is_first) behind_.insert(node);
+}
+
+bool NodeLocks::sees_layout(std::int32_t node) {
+  const std::lock_guard guard(mutex_);
+  return !behind_.contains(node);
+}
+
 void NodeLocks::note_open(std::int32_t node) {
   const std::lock_guard guard(mutex_);
   ++opens_[node];
@@ -68,6 +86,8 @@ void NodeLocks::note_close(std::int32_t node) {
   opens_.erase(node);
   narrow_.erase(node);
   believed_sizes_.erase(node);
+  without_layout_.erase(node);
+  behind_.erase(node);
   if (holds_.contains(node)) drop_holder(node);
 }
 

@@ -43,12 +43,19 @@ class NodeLocks {
   /// The size that the node sees if the real size is `size` bytes.
   [[nodiscard]] std::int64_t seen_size(std::int32_t node, std::int64_t size);
 
+  // The layout that a node sees. A node that has looked for a layout in vain, and sets one that
+  // another node has set meanwhile, sees none until it accesses the file or closes it.
+  void note_no_layout(std::int32_t node);
+  /// The node has set a layout. `is_first`: the file had none.
+  void note_layout_set(std::int32_t node, bool is_first);
+  [[nodiscard]] bool sees_layout(std::int32_t node);
+
   /// Waits until the file has no group lock or the node holds it. Returns the lock that an access
   /// of the node then requests. EINTR if interrupted.
   [[nodiscard]] Result<LockWish> pass(std::int32_t node,
                                       const std::function<bool()>& is_interrupted);
 
-  // The last close of a node drops its group lock, its narrow locks and its believed size.
+  // The last close of a node drops its group lock, its narrow locks and what it believes.
   void note_open(std::int32_t node);
   void note_close(std::int32_t node);
 
@@ -62,6 +69,8 @@ class NodeLocks {
   std::map<std::int32_t, std::int64_t> opens_;           // opens of the file, by node
   std::set<std::int32_t> narrow_;                        // nodes that request narrow locks
   std::map<std::int32_t, std::int64_t> believed_sizes_;  // by node
+  std::set<std::int32_t> without_layout_;                // nodes that looked for one in vain
+  std::set<std::int32_t> behind_;                        // nodes that see no layout
 };
 
 }  // namespace nacre::sim

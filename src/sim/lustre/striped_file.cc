@@ -71,9 +71,10 @@ bool StripedFile::has_layout() {
   return layout_.has_value();
 }
 
-Result<std::vector<std::byte>> StripedFile::layout() {
+Result<std::vector<std::byte>> StripedFile::layout(std::int32_t node) {
   const std::lock_guard guard(mutex_);
-  if (!layout_) return refused(ENODATA);
+  if (!layout_ && node != no_node) locks_.note_no_layout(node);
+  if (!layout_ || !locks_.sees_layout(node)) return refused(ENODATA);
   return plan::encode_lov(*layout_);
 }
 
@@ -82,9 +83,15 @@ void StripedFile::replace_layout(plan::Layout layout) {
   layout_ = std::move(layout);
 }
 
-Status StripedFile::set_layout(plan::Layout asked) {
+Status StripedFile::set_layout(plan::Layout asked, std::int32_t node) {
   const std::lock_guard guard(mutex_);
-  if (layout_) return {};
+  const bool is_first = !layout_;
+  Status set = is_first ? set_first_layout(std::move(asked)) : Status();
+  if (set && node != no_node) locks_.note_layout_set(node, is_first);
+  return set;
+}
+
+Status StripedFile::set_first_layout(plan::Layout asked) {
   Result<plan::Layout> layout = layout_for_file(std::move(asked), striping_.defaults);
   if (!layout) return std::move(layout).error();
   const std::lock_guard allocator(striping_.mutex);

@@ -2,6 +2,7 @@
 #ifndef NACRE_SIM_LUSTRE_STRIPED_FILE_H_
 #define NACRE_SIM_LUSTRE_STRIPED_FILE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -27,7 +28,8 @@ struct Striping {
   explicit Striping(const Machine& machine, ObjectStore object_store = {},
                     Timing& timing_of_calls = real_timing())
       : defaults{static_cast<std::int32_t>(machine.osts),
-                 static_cast<std::int32_t>(machine.stripe_count), machine.stripe_size},
+                 static_cast<std::int32_t>(std::max<std::int64_t>(1, machine.stripe_count)),
+                 machine.stripe_size},
         objects(std::move(object_store)),
         timing(timing_of_calls),
         costs(machine, objects, timing) {}
@@ -46,6 +48,8 @@ struct Striping {
 /// Thread-safe. Errors carry the errno that Lustre returns, or an errno of the object store.
 class StripedFile {
  public:
+  static constexpr std::int32_t no_node = -1;
+
   /// Creates a file without a layout. `number` is its inode number. `striping` outlives the file.
   StripedFile(Striping& striping, std::uint64_t number)
       : striping_(striping), number_(number), locks_(striping.timing) {}
@@ -55,11 +59,11 @@ class StripedFile {
   StripedFile& operator=(const StripedFile&) = delete;
 
   [[nodiscard]] bool has_layout();
-  /// The value of the xattr lustre.lov. ENODATA without a layout.
-  [[nodiscard]] Result<std::vector<std::byte>> layout();
+  /// The value of the xattr lustre.lov. ENODATA without a layout. `node`: what that node sees.
+  [[nodiscard]] Result<std::vector<std::byte>> layout(std::int32_t node = no_node);
   /// Sets the layout for which `asked` was requested. If the file has a layout, does nothing and
   /// returns success.
-  [[nodiscard]] Status set_layout(plan::Layout asked);
+  [[nodiscard]] Status set_layout(plan::Layout asked, std::int32_t node = no_node);
   /// The xattrs lustre.lov.add and lustre.lov.del. ENODATA without a layout.
   [[nodiscard]] Status add_components(const plan::Layout& more);
   [[nodiscard]] Status delete_components(const plan::Layout& which);
@@ -110,6 +114,7 @@ class StripedFile {
     std::size_t buffer_offset;  ///< offset in the buffer of the read or write
     std::size_t bytes;
   };
+  [[nodiscard]] Status set_first_layout(plan::Layout asked);
   void replace_layout(plan::Layout layout);
   void drop(const ObjectName& object);
   [[nodiscard]] Status move_to_layout(plan::Layout asked);

@@ -45,6 +45,22 @@ TEST_CASE("a layout is set once: setting it again has no effect and is not an er
   CHECK(file.layout().value() == first);
 }
 
+TEST_CASE("a node that sets a layout after another one sees none until it accesses the file") {
+  Striping striping(four_osts);
+  StripedFile file(striping, 7);
+  const int first = 0;
+  const int second = 1;
+  for (const int node : {first, second}) CHECK(errno_in(file.layout(node)) == ENODATA);
+  for (const int node : {first, second}) {
+    REQUIRE(file.set_layout(asked_layout("-c 2"), node).ok());
+  }
+  CHECK(file.layout(first).ok());
+  CHECK(errno_in(file.layout(second)) == ENODATA);
+  const auto handle = striping.costs.open(second, false);
+  REQUIRE(file.locks_for({handle.get()}).ok());
+  CHECK(file.layout(second).value() == file.layout(first).value());
+}
+
 TEST_CASE("writes after the last component fail until a tail is added") {
   Striping striping(four_osts);
   StripedFile file(striping, 7);

@@ -280,28 +280,29 @@ Status OpenFile::check_new_view(const View& view) const {
 /// Agrees on the validity of the new views and on what they need.
 collective::Task<Result<OpenFile::ViewNeeds>> OpenFile::agree_on_view(const View& view,
                                                                       Status local,
-                                                                      bool brings_hints) {
-  ViewNeeds own = shared_pointer_.used() ? ViewNeeds::reset_of_shared_pointer : ViewNeeds::nothing;
-  if (transport_->rank() == 0 && brings_hints) own = ViewNeeds::hints;
+                                                                      bool changes_hints) {
   const auto representation = static_cast<std::int64_t>(fnv_hash(view.representation));
-  // ~ reverses the order, so the minimum of the last value belongs to the largest representation.
-  std::array common{static_cast<std::int64_t>(own), representation, ~representation};
+  // The minimum over the ranks. ~ reverses the order, so that of the last value belongs to the
+  // largest representation.
+  std::array common{std::int64_t{shared_pointer_.used() ? 0 : 1},
+                    std::int64_t{changes_hints ? 0 : 1}, representation, ~representation};
   auto agreement = collective::agree_with_minima(*transport_, std::move(local), common);
   Status agreed = co_await agreement;
   if (!agreed) co_return std::move(agreed).error();
-  if (common[1] != ~common[2]) {
+  if (common[2] != ~common[3]) {
     co_return Error{
         ErrorClass::not_same, 0,
         path_ + ": set_view with data representation \"" + view.representation +
             "\", but another rank passed a different one; all ranks must pass the same"};
   }
-  co_return static_cast<ViewNeeds>(common[0]);
+  co_return ViewNeeds{.reset = common[0] == 0, .hints = common[1] == 0};
 }
 
 collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
                                             std::optional<Error> refusal) {
   Status local = refusal ? Status(*std::move(refusal)) : check_new_view(view);
-  auto agreement = agree_on_view(view, std::move(local), !info_pairs.empty());
+  std::optional<Hints> changed = hints_with(info_pairs);
+  auto agreement = agree_on_view(view, std::move(local), changed.has_value());
   const Result<ViewNeeds> needs = co_await agreement;
   if (!needs) co_return needs.error();
   if (mode_.sequential) {
@@ -310,7 +311,7 @@ collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
     if (!displacement) co_return displacement.error();
     if (view.at_shared_pointer) view.map.origin = *displacement;
   }
-  if (*needs != ViewNeeds::nothing) {
+  if (needs->reset) {
     Status reset;
     if (transport_->rank() == 0) reset = shared_pointer_.reset();
     auto resetting = collective::agree(*transport_, std::move(reset));
@@ -323,25 +324,41 @@ collective::Task<Status> OpenFile::set_view(View view, InfoPairs info_pairs,
     position_ = 0;
   }
   shared_pointer_.set_base(0);
-  if (*needs != ViewNeeds::hints) co_return Status();
-  auto updating = update_hints(std::move(info_pairs));
-  Status updated = co_await updating;
-  co_return updated;
+  if (needs->hints) {
+    auto spreading = spread_hints(std::move(changed));
+    co_await spreading;
+  }
+  co_return Status();
 }
 
-collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
+/// On rank 0, the hints with those of `info_pairs`, if that changes a value. A library may pass the
+/// same info with each view.
+std::optional<Hints> OpenFile::hints_with(const InfoPairs& info_pairs) {
+  if (transport_->rank() != 0 || info_pairs.empty()) return std::nullopt;
+  const std::lock_guard guard(mutex_);
+  Hints changed = hints_;
+  changed.apply(info_pairs, HintTime::always);
+  if (!changed.equals(hints_)) return changed;
+  hints_ = std::move(changed);  // the notes
+  return std::nullopt;
+}
+
+/// Takes rank 0's hints on all ranks, if it has some.
+collective::Task<collective::Unit> OpenFile::spread_hints(std::optional<Hints> changed) {
   std::vector<std::byte> bytes;
-  if (transport_->rank() == 0) {
-    const std::lock_guard guard(mutex_);
-    Hints changed = hints_;
-    changed.apply(info_pairs, HintTime::always);
-    bytes = changed.serialized();
-  }
+  if (changed) bytes = changed->serialized();
   auto spreading = collective::broadcast_sized(*transport_, bytes, 0);
   co_await spreading;
+  if (bytes.empty()) co_return collective::Unit{};
   const std::lock_guard guard(mutex_);
   hints_ = Hints::deserialized(bytes);
   settings_ = std::make_shared<const AccessSettings>(hints_.access_settings());
+  co_return collective::Unit{};
+}
+
+collective::Task<Status> OpenFile::update_hints(InfoPairs info_pairs) {
+  auto spreading = spread_hints(hints_with(info_pairs));
+  co_await spreading;
   co_return Status();
 }
 

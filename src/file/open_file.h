@@ -195,8 +195,11 @@ class OpenFile {
     std::int64_t value = 0;
     std::int64_t kind = 0;
   };
-  /// Reduced with the agreement of set_view; the minimum over the ranks.
-  enum class ViewNeeds : std::int64_t { hints = 0, reset_of_shared_pointer = 1, nothing = 2 };
+  /// What a new view needs on all ranks, beside the view itself.
+  struct ViewNeeds {
+    bool reset = false;  ///< of the shared pointer
+    bool hints = false;  ///< rank 0's, which changed
+  };
   explicit OpenFile(OpenRequest request);
   [[nodiscard]] Result<OpenedFacts> open_first();
   [[nodiscard]] Result<OpenedFacts> find_facts(store::StoreFile& file,
@@ -252,7 +255,9 @@ class OpenFile {
   [[nodiscard]] Result<std::int64_t> end_of_file();
   [[nodiscard]] Status check_new_view(const View& view) const;
   collective::Task<Result<ViewNeeds>> agree_on_view(const View& view, Status local,
-                                                    bool brings_hints);
+                                                    bool changes_hints);
+  [[nodiscard]] std::optional<Hints> hints_with(const InfoPairs& info_pairs);
+  collective::Task<collective::Unit> spread_hints(std::optional<Hints> changed);
   collective::Task<Result<std::int64_t>> broadcast_from_rank_zero(Result<std::int64_t> first);
   collective::Task<Result<std::int64_t>> find_displacement();
   collective::Task<Status> agree_on_same(Argument argument, Status local, const char* what);

@@ -83,6 +83,9 @@ class Hints {
   /// Adds a note unless it exists.
   void note(std::string line);
 
+  /// Whether all hints have the same values, from the same sources. Notes may differ.
+  [[nodiscard]] bool equals(const Hints& other) const { return values_ == other.values_; }
+
   /// Whether the MPI's own MPI-IO serves the file.
   [[nodiscard]] bool bypass() const;
   /// Permissions of a new file, before the umask.
@@ -99,6 +102,7 @@ class Hints {
     std::string text;
     HintSource source = HintSource::built_in;
     HintSource requester = HintSource::built_in;
+    friend bool operator==(const Value&, const Value&) = default;
   };
   [[nodiscard]] std::optional<std::string> accepted_value(const HintRow& row,
                                                           const std::string& value, HintTime time);

@@ -349,6 +349,20 @@ TEST_CASE("the hints of an open file contain its name and the values that rank 0
   CHECK(world.store().counter_count() == 0);
 }
 
+TEST_CASE("hints that a view passes again change nothing, and send nothing") {
+  World world(3);
+  const InfoPairs info{{"cb_nodes", "2"}, {"unknown", "x"}};
+  world.must_open(read_write, info);
+  const auto messages = [&](const InfoPairs& pairs) {
+    const std::int64_t before = world.network().sent_count(0);
+    world.must([&](OpenFile& file, int) { return file.set_view(View(), pairs, std::nullopt); });
+    return world.network().sent_count(0) - before;
+  };
+  const std::int64_t without_info = messages({});
+  CHECK(messages(info) == without_info);
+  CHECK(messages({{"cb_nodes", "3"}}) > without_info);
+}
+
 TEST_CASE("hints that only a rank other than 0 passes have no effect") {
   World world(3);
   world.must_open(read_write);

@@ -101,6 +101,15 @@ def test_the_page_draws_when_nodes_and_osts_were_busy(nacre, tmp_path):
     assert len(osts) == 2
 
 
+def test_a_page_of_many_nodes_is_written(nacre, tmp_path):
+    """nacre-simulate then prints more than a pipe holds."""
+    page = tmp_path / "job.html"
+    words = ("--machine", "ranger", "--nodes", "400", "--bytes", "4m", "--html", page, "interleaved")
+    shown = nacre("simulate", *words)
+    assert shown.returncode == 0, shown.stderr
+    assert "by 400 ranks on 400 nodes" in page.read_text()
+
+
 @pytest.mark.parametrize("workload", ["seg", "interleaved", "tile64", "flash", "header"])
 def test_every_byte_is_checked_if_asked_and_takes_as_long_as_a_phantom(nacre, workload):
     words = ("simulate", *SMALL, workload, "--read", "--setting", "nacre_algorithm=two_phase", "--json")

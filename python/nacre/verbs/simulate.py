@@ -61,6 +61,7 @@ NANOSECONDS = 1e9
 DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
 BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
 # Hints that --best sets.
+BUSY_SHARE = 0.5  # of the time, from which on a resource counts as the bottleneck
 SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
 FOOTNOTE = (
     "Times of phases are medians over ranks. busy: share of the time during which the busiest resource of the kind was"
@@ -270,14 +271,17 @@ def _bytes(option: str, text: str) -> str:
 
 def _started(command: list[str], note: Callable[[str], None] | None = None) -> str:
     """What nacre-simulate prints. `note` gets the lines about its progress."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
-        problems = []
-        for line in started.stderr:
-            if note is not None and line.startswith(progress.PREFIX):
-                note(line)
-            else:
-                problems.append(line)
-        printed = started.stdout.read()
+    # A pipe that nobody reads meanwhile would stop the program when it is full.
+    with tempfile.TemporaryFile("w+") as out:
+        with subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True) as started:
+            problems = []
+            for line in started.stderr:
+                if note is not None and line.startswith(progress.PREFIX):
+                    note(line)
+                else:
+                    problems.append(line)
+        out.seek(0)
+        printed = out.read()
     if started.returncode != 0:
         problem = "".join(problems).removeprefix("nacre-simulate: ").strip()
         code = EXIT_USAGE if started.returncode == EXIT_USAGE else EXIT_PROBLEM
@@ -418,5 +422,7 @@ def _busy(one: Setting, index: int) -> str:
 
 
 def _bottleneck(one: Setting) -> str:
+    """The busiest kind of resource, unless all are idle most of the time."""
     busiest = max(one.outcome["resources"], key=lambda resource: resource["busy_ns_max"])
-    return busiest["name"] if busiest["busy_ns_max"] else "-"
+    is_idle = busiest["busy_ns_max"] < BUSY_SHARE * one.total_ns
+    return "latencies and locks" if is_idle else busiest["name"]

@@ -53,7 +53,7 @@ void limit_time(bool is_limited) {
 
 // ---- programs that crash ----
 
-constexpr std::array crashes{SIGSEGV, SIGBUS, SIGABRT, SIGALRM, SIGPROF};
+constexpr std::array crashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPROF};
 
 /// The arguments of this process, and then --in-children and the seed of the program that runs.
 struct Restart {
@@ -122,6 +122,7 @@ std::optional<std::string> try_out_in_child(const Program& program) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
+  if (finding.empty() && status != 0) return "exit status " + std::to_string(WEXITSTATUS(status));
   return finding.empty() ? std::nullopt : std::optional(finding);
 }
 

@@ -50,14 +50,13 @@ using Accesses = std::vector<collective::fixtures::RankAccess>;
 struct Step {
   Action action = Action::write_all;
   std::size_t file = 0;  ///< index of the ProgramFile
-  /// Of reads and writes: of each call, through the same views. Several calls: nonblocking
-  /// collective calls. By the shared pointer: all ranks have one view; where the bytes of each rank
-  /// go if the ranks come in their order, and at write_shared and read_shared all have equally
-  /// many.
+  /// Of reads and writes: of each call, through the same views. Several calls are collective. By
+  /// the shared pointer: all ranks have one view; where the bytes of each rank go if the ranks come
+  /// in their order, and at write_shared and read_shared all have equally many.
   std::vector<Accesses> calls;
   /// The collective calls are in flight (nonblocking, or split) while each rank makes these
   /// accesses by itself, at explicit offsets unless `individual`, in the same direction. Empty: the
-  /// call blocks.
+  /// calls block.
   Accesses beside;
   bool individual = false;  ///< by the individual pointers, not by explicit offsets
   std::int64_t number = 0;  ///< of resize and preallocate: bytes; of set_atomicity: 0 or 1;

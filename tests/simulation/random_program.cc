@@ -46,6 +46,10 @@ machine::Machine random_machine(Random& random) {
   return machine;
 }
 
+std::int64_t random_shift(Random& random, const Kind& kind) {
+  return kind.shifts[static_cast<std::size_t>(pick(random, 0, std::ssize(kind.shifts) - 1))];
+}
+
 // ---- layouts ----
 
 /// The file has components of 64 KiB and more.
@@ -155,6 +159,14 @@ RankAccess access_through(Random& random, const plan::TiledMap& view, std::int64
   return other;
 }
 
+/// The access that follows `access` in its view, as in a loop of equal calls.
+RankAccess access_behind(Random& random, const RankAccess& access) {
+  RankAccess next = access;
+  next.file.first_byte += next.file.byte_count;
+  next.buffer = random_bytes(random, std::ssize(next.buffer));
+  return next;
+}
+
 /// Accesses by the shared pointer, from step.number on: a call of each rank, or one ordered call,
 /// which may be split.
 void add_shared_accesses(Random& random, const Kind& kind, Step& step) {
@@ -180,13 +192,15 @@ void add_shared_accesses(Random& random, const Kind& kind, Step& step) {
   step.calls.push_back(std::move(accesses));
 }
 
-/// Collective calls in flight, or one call that blocks.
+/// Collective calls in flight, or calls that block: one, or one collective call after the other,
+/// equal ones or through the same view.
 void add_accesses(Random& random, const Kind& kind, Step& step) {
-  const std::int64_t shift =
-      kind.shifts[static_cast<std::size_t>(pick(random, 0, std::ssize(kind.shifts) - 1))];
+  const std::int64_t shift = random_shift(random, kind);
   const bool is_collective = step.action == Action::write_all || step.action == Action::read_all;
   const bool is_in_flight = is_collective && pick(random, 0, 2) == 0;
-  const std::int64_t call_count = is_in_flight && pick(random, 0, 2) == 0 ? pick(random, 2, 3) : 1;
+  const bool has_several = is_collective && pick(random, 0, 2) == 0;
+  const std::int64_t call_count = has_several ? pick(random, 2, is_in_flight ? 3 : 4) : 1;
+  const bool are_equal = !is_in_flight && pick(random, 0, 1) == 0;
   step.individual = pick(random, 0, 2) == 0;
   step.calls.resize(static_cast<std::size_t>(call_count));
   for (int rank = 0; rank < kind.rank_count; ++rank) {
@@ -195,8 +209,9 @@ void add_accesses(Random& random, const Kind& kind, Step& step) {
     const plan::TiledMap view = first.file.view;
     if (is_in_flight) step.beside.push_back(access_through(random, view, 1'000));
     step.calls.front().push_back(std::move(first));
-    for (Accesses& more : std::span(step.calls).subspan(1)) {
-      more.push_back(access_through(random, view, 1'000));
+    for (std::size_t call = 1; call < step.calls.size(); ++call) {
+      step.calls[call].push_back(are_equal ? access_behind(random, step.calls[call - 1].back())
+                                           : access_through(random, view, 1'000));
     }
   }
 }
@@ -250,8 +265,19 @@ Step random_step(Random& random, const Kind& kind) {
 
 // ---- faults ----
 
-/// With an error that Lustre's clients return.
-StoreFault random_store_fault(Random& random, int rank_count) {
+/// From 1 to `few`, or far more.
+std::int64_t random_count(Random& random, std::int64_t few) {
+  return pick(random, 1, pick(random, 0, 2) > 0 ? few : 10 * few);
+}
+
+/// A moment within the first milliseconds, in which short programs end, or later.
+std::int64_t random_moment(Random& random) {
+  constexpr std::array<std::int64_t, 3> longest{3'000'000, 3'000'000, 100'000'000};
+  return pick(random, 0, one_of(random, longest));
+}
+
+/// With an error that Lustre's clients return. `shift`: of some accesses of the program.
+StoreFault random_store_fault(Random& random, int rank_count, std::int64_t shift) {
   constexpr std::array errnos{
       "ENOSPC",    "EIO",          "EDQUOT",     "ESTALE",    "ENOMEM",    "EACCES",    "EFBIG",
       "ENOLCK",    "EROFS",        "ENODATA",    "EBADF",     "ESHUTDOWN", "ETIMEDOUT", "ENOTCONN",
@@ -270,14 +296,14 @@ StoreFault random_store_fault(Random& random, int rank_count) {
   if (pick(random, 0, 3) > 0) words = "rank=" + number(0, rank_count - 1) + ",";
   switch (pick(random, 0, 3)) {
     case 0:
-      words += "byte=" + number(0, 15'000);
+      words += "byte=" + number(shift, shift + 15'000);
       break;
     case 1:
       words += "after=" + number(0, 15'000);
       break;
     default: {
       const std::string call = one_of(random, calls);
-      words += call + "=" + number(1, 8);
+      words += call + "=" + std::to_string(random_count(random, 8));
       const bool may_be_short = call == "write" || call == "read";
       if (may_be_short && pick(random, 0, 1) == 0) words += ",short=" + number(1, 500);
     }
@@ -310,10 +336,10 @@ void add_eviction(Random& random, Program& program) {
 void add_server_fault(Random& random, Program& program) {
   if (pick(random, 0, 3) == 0) return add_eviction(random, program);
   const std::int64_t ost_count = program.machine.osts;
-  constexpr std::array kinds{"no_space", "no_objects", "error 0.3", "slow 20", "hung"};
+  constexpr std::array kinds{"no_space", "no_objects", "error 0.3", "error 1", "slow 20", "hung"};
   const std::string ost = "ost " + std::to_string(pick(random, 0, ost_count - 1)) + " ";
   const std::string kind = one_of(random, kinds);
-  const std::int64_t begin = pick(random, 0, 3'000'000);
+  const std::int64_t begin = random_moment(random);
   program.faults.emplace_back(ServerFault{begin, ost + kind, {}});
   // Requests to an OST that hangs for ever never end.
   if (kind == "hung" || pick(random, 0, 1) == 0) {
@@ -330,7 +356,7 @@ Intrusion random_intrusion(Random& random, const Program& program) {
   constexpr std::array composites{"-E 64k -c 1 -E -1 -c 2 -S 64k", "-E 1m -c 1 -E -1 -c -1 -S 64k"};
   Intrusion one;
   one.act = one_of(random, acts);
-  one.at_nanoseconds = pick(random, 0, 5'000'000);
+  one.at_nanoseconds = random_moment(random);
   one.node = static_cast<std::int32_t>(pick(random, 0, program.nodes.node_count() - 1));
   const bool has_layout = one.act != Act::read && one.act != Act::remove_unwritten;
   if (has_layout) one.layout = one_of(random, layouts);
@@ -345,7 +371,7 @@ Fault random_other_fault(Random& random, const Program& program) {
   switch (pick(random, 0, 3)) {
     case 0:
       return LateCall{static_cast<int>(pick(random, 0, program.nodes.rank_count() - 1)),
-                      pick(random, 1, 12), random_delay(random), pick(random, 0, 2) == 0};
+                      random_count(random, 12), random_delay(random), pick(random, 0, 2) == 0};
     case 1:
       return LateMessages{one_of(random, message_delays)};
     default:
@@ -359,10 +385,12 @@ void add_refused_memory(Random& random, Program& program) {
   const bool is_shared_refused = kind != 0;
   const bool is_own_refused = kind != 1;
   if (is_shared_refused) {
-    program.faults.emplace_back(RefusedMemory{true, pick(random, 1, 6), pick(random, 0, 1) == 0});
+    program.faults.emplace_back(
+        RefusedMemory{true, random_count(random, 6), pick(random, 0, 1) == 0});
   }
   if (is_own_refused) {
-    program.faults.emplace_back(RefusedMemory{false, pick(random, 1, 6), pick(random, 0, 1) == 0});
+    program.faults.emplace_back(
+        RefusedMemory{false, random_count(random, 6), pick(random, 0, 1) == 0});
   }
 }
 
@@ -405,7 +433,8 @@ Program random_program(std::uint64_t seed) {
     program.steps.push_back(random_step(random, kind));
   }
   for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {
-    program.faults.emplace_back(random_store_fault(random, kind.rank_count));
+    program.faults.emplace_back(
+        random_store_fault(random, kind.rank_count, random_shift(random, kind)));
   }
   if (pick(random, 0, 2) == 0) add_server_fault(random, program);
   for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {

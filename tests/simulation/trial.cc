@@ -307,12 +307,14 @@ class Trial {
       access_in_flight(self, file, step, results);
       return;
     }
-    file::Access access = access_of(file, step, step.calls.front()[rank]);
-    access.alone = true;
-    const file::Outcome outcome = is_collective(step.action)
-                                      ? self.run(file.transfer_all(access, std::nullopt))
-                                      : file.transfer(access);
-    results.calls.front()[rank] = {outcome.bytes, outcome.error};
+    for (std::size_t call = 0; call < step.calls.size(); ++call) {
+      file::Access access = access_of(file, step, step.calls[call][rank]);
+      access.alone = true;
+      const file::Outcome outcome = is_collective(step.action)
+                                        ? self.run(file.transfer_all(access, std::nullopt))
+                                        : file.transfer(access);
+      results.calls[call][rank] = {outcome.bytes, outcome.error};
+    }
   }
 
   static void compute(sim::RankOfJob& self, const Step& step) {

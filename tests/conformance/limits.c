@@ -25,7 +25,7 @@ static void agreed_failure(int code, int error_class, const char* what) {
   check(first == found, "%s: class %d on rank 0, %d here", what, first, found);
 }
 
-/* Whether the kernel applies RLIMIT_FSIZE to this file. A Lustre client does not. */
+/* Whether the kernel applies RLIMIT_FSIZE to writes here. A Lustre client limits resizes only. */
 static int file_size_limit_applies(const char* path) {
   const struct rlimit limit = {1, RLIM_INFINITY};
   const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
@@ -33,7 +33,7 @@ static int file_size_limit_applies(const char* path) {
   if (check_rank(MPI_COMM_WORLD) == 0) {
     const int probe = open(path, O_CREAT | O_WRONLY, 0600);
     setrlimit(RLIMIT_FSIZE, &limit);
-    applies = ftruncate(probe, 2) != 0;
+    applies = write(probe, "xx", 2) != 2;
     setrlimit(RLIMIT_FSIZE, &none);
     close(probe);
     unlink(path);

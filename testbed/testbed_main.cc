@@ -75,6 +75,9 @@ Status check_size(const Machine& machine) {
     return wrong(std::string(name) + " = " + std::to_string(value) +
                  ": the testbed emulates at most " + std::to_string(max));
   };
+  if (machine.stripe_count == 0) {
+    return wrong("striping.count = 0: files on the testbed have layouts, so it takes 1 or more");
+  }
   Status nodes = check("nodes.count", machine.nodes, nodes_max);
   return nodes ? check("osts.count", machine.osts, osts_max) : nodes;
 }

@@ -65,7 +65,7 @@ struct Machine {
   // Opens.
   std::int64_t open_us = 0;
   // Files without a requested layout.
-  std::int64_t stripe_count = 1;
+  std::int64_t stripe_count = 1;  ///< 0: files have no layouts (not emulated by the testbed)
   std::int64_t stripe_size = 1 << 20;
 
   [[nodiscard]] std::int64_t servers() const {

@@ -103,8 +103,8 @@ std::vector<Setting> settings_of(Machine& m) {
        "microseconds of a message to or from a lock server"},
       {"locks.wide", &m.wide_locks, 0, 1, "1: locks extend as far as possible; 0: as requested"},
       {"opens.us", &m.open_us, 0, 60'000'000, "microseconds of an open"},
-      {"striping.count", &m.stripe_count, 1, stripe_count_max,
-       "stripes of files without a requested layout"},
+      {"striping.count", &m.stripe_count, 0, stripe_count_max,
+       "stripes of files without a requested layout; 0: files have no layouts"},
       {"striping.size", &m.stripe_size, stripe_size_unit, stripe_size_max,
        "stripe size of these files, bytes"},
   };

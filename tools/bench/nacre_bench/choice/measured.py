@@ -1,4 +1,5 @@
-"""Machine files of emulated machines, with what messages, copies and calls cost on this computer.
+"""Machine files of emulated machines, with what messages, copies and calls cost on this computer, and of its own file
+systems.
 
 The testbed emulates links, servers, OSTs and locks. Its nodes share the cores of this computer, so messages and copies
 cost what they cost here, and more the more ranks there are. `nacre tune` at a site measures both."""
@@ -24,6 +25,9 @@ from ..patterns.place import Place
 SECONDS = 60
 REPETITIONS = 5
 VOLUME = 64 << 20
+CALL_BYTES = 1 << 20
+# Files without layouts, whose writers take turns. Their only OST costs nothing.
+UNSTRIPED = {"osts": {"count": 1}, "striping": {"count": 0}, "clients": {"one_writer": 1}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,10 +40,34 @@ def machine_file(machine: str, one: Contender, where: Place, ranks: Ranks) -> st
     """The text of the file of an emulated machine, with the figures that the worker of `nacre tune` measures for
     `ranks`. `one` has the words that put them on the nodes of the testbed."""
     sections = tomllib.loads(pathlib.Path(testbed.machine_file(machine)).read_text())
-    for name, figure in _measured(one, where, ranks).figures.items():
+    place = _place(ranks)
+    return _with_figures(sections, figures.find_on_nodes(_measured(one, where, place, plan.on_nodes(place)), place))
+
+
+def local_machine_file(one: Contender, where: Place, ranks: Ranks) -> str:
+    """The text of a file for the directory `where`, which is on a file system without stripes. The ranks are assigned
+    to emulated nodes in blocks."""
+    place = _place(ranks)
+    rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+    node = f'NACRE_NODE_ID=$(({rank} / {place.ranks_per_node})) exec "$@"'
+    on_nodes = dataclasses.replace(one, rank_words=("sh", "-c", node, "sh"))
+    calls = {name: plan.call_word(place, name == "write", CALL_BYTES) for name in ("write", "read")}
+    samples = _measured(on_nodes, where, place, [*plan.on_nodes(place), *calls.values()])
+    found = figures.find_on_nodes(samples, place)
+    for name, word in calls.items():
+        found.add(f"clients.{name}_bandwidth", samples.rate(word))
+    return _with_figures({name: dict(values) for name, values in UNSTRIPED.items()}, found)
+
+
+def _with_figures(sections: dict[str, dict], found: figures.Findings) -> str:
+    for name, figure in found.figures.items():
         section, key = name.split(".")
         sections.setdefault(section, {})[key] = round(figure.value)
     return machine_text(sections)
+
+
+def _place(ranks: Ranks) -> plan.Place:
+    return plan.Place(ranks.count, ranks.nodes, -(-ranks.count // ranks.nodes), 0, VOLUME)
 
 
 def machine_text(sections: dict[str, dict]) -> str:
@@ -49,11 +77,10 @@ def machine_text(sections: dict[str, dict]) -> str:
     return "\n".join(lines)
 
 
-def _measured(one: Contender, where: Place, ranks: Ranks) -> figures.Findings:
-    place = plan.Place(ranks.count, ranks.nodes, -(-ranks.count // ranks.nodes), 0, VOLUME)
-    words = [*Launcher([one.mpi.mpiexec, "-n", str(ranks.count)], where.here).start, str(where.there)]
-    words += [str(SECONDS), str(REPETITIONS), *plan.on_nodes(place)]
-    command = [one.mpi.mpiexec, *one.arguments, "-n", str(ranks.count), *one.rank_words, *words]
+def _measured(one: Contender, where: Place, place: plan.Place, measurements: list[str]) -> Samples:
+    words = [*Launcher([one.mpi.mpiexec, "-n", str(place.ranks)], where.here).start, str(where.there)]
+    words += [str(SECONDS), str(REPETITIONS), *measurements]
+    command = [one.mpi.mpiexec, *one.arguments, "-n", str(place.ranks), *one.rank_words, *words]
     try:
         result = subprocess.run(
             command, env=environment(one), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=3 * SECONDS
@@ -65,4 +92,4 @@ def _measured(one: Contender, where: Place, ranks: Ranks) -> figures.Findings:
     samples = Samples()
     for line in result.stdout.splitlines():
         samples.add_line(line)
-    return figures.find_on_nodes(samples, place)
+    return samples

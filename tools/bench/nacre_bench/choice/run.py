@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import pathlib
 import random
@@ -49,6 +50,7 @@ def site_of(case: Case) -> tuple[str, int]:
 @contextlib.contextmanager
 def site(config: Config, case: Case, directory: str) -> Iterator[place.Place]:
     if case.file_system == LOCAL:
+        place.name_library(config)
         with place.in_directory(directory) as where:
             yield where
         return
@@ -84,14 +86,18 @@ class Machines:
     def __init__(self, directory: pathlib.Path):
         self.directory = directory
 
-    def known_to(self, one: Contender, case: Case, where: place.Place) -> Contender:
-        """`one` with the machine of the case, if that is an emulated one."""
-        if case.file_system == LOCAL:
+    def known_to(self, one: Contender, case: Case, where: place.Place, of_local: bool = False) -> Contender:
+        """`one` with the machine of the case, if that is an emulated one or `of_local`."""
+        is_local = case.file_system == LOCAL
+        if is_local and not of_local:
             return one
         file = self.directory / f"{case.file_system}-{case.ranks}x{case.nodes}.toml"
         if not file.exists():
             ranks = measured.Ranks(case.ranks, case.nodes)
-            file.write_text(measured.machine_file(case.file_system, one, where, ranks))
+            emulated = (
+                measured.local_machine_file if is_local else functools.partial(measured.machine_file, case.file_system)
+            )
+            file.write_text(emulated(one, where, ranks))
         return dataclasses.replace(one, environment={**one.environment, "NACRE_MACHINE": str(file)})
 
 

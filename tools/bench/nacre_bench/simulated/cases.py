@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 
-from ..choice.cases import Case, Row
+from ..choice.cases import LOCAL, Case, Row
 from ..choice.search import AUTOMATIC, Setting
 from ..errors import BenchError
 
@@ -12,7 +12,9 @@ TABLE = (
     Row("ranger", "interleaved pieces tile64 bt steps", "16x8", 8, "c8"),
     Row("tungsten big-red", "interleaved pieces tile64", "16x8", 8, "c8"),
     Row("flash", "interleaved pieces tile64 bt", "16x8", 32, "c8"),
+    Row(LOCAL, "interleaved tile64 bt flash block4d", "4x1 16x4", 64),
 )
+LOCAL_AGGREGATORS = 4
 
 
 def all_cases() -> list[Case]:
@@ -32,7 +34,7 @@ def chosen_cases(patterns: list[str]) -> list[Case]:
 
 def settings_of(case: Case) -> list[Setting]:
     """The choice without a hint, and one setting for each kind of algorithm."""
-    aggregators = (("cb_nodes", str(case.osts)),)
+    aggregators = (("cb_nodes", str(case.osts or LOCAL_AGGREGATORS)),)
     return [
         Setting(AUTOMATIC),
         Setting("direct", (("nacre_algorithm", "direct"),)),

@@ -39,7 +39,7 @@ class CaseRun:
         self.file = choice.file_of(case, where, case.layout_kind)
         self.scratch = scratch
         self.settings = settings_of(case)
-        self.hints = {"striping_factor": str(case.osts), **one.hints}
+        self.hints = {**({"striping_factor": str(case.osts)} if case.osts else {}), **one.hints}
 
     def measure(self) -> dict:
         """Two launches: a report costs time, so the measured one writes none."""
@@ -136,7 +136,7 @@ class Run:
                         self.progress.tell(brief(entry))
 
     def measure(self, case: Case, machines: choice.Machines, where: place.Place) -> dict:
-        one = machines.known_to(choice.on_nodes(self.one, case, where), case, where)
+        one = machines.known_to(choice.on_nodes(self.one, case, where), case, where, of_local=True)
         with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
             return CaseRun(case, one, self.arguments, where, pathlib.Path(scratch)).measure()
 

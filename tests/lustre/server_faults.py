@@ -17,6 +17,7 @@ import dataclasses
 import re
 import subprocess
 import sys
+import threading
 
 import phased
 
@@ -26,9 +27,10 @@ WRONG_BYTES = re.compile(r"rank \d+: .*wrong bytes")
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`begin`, `end`: commands for the shell after the phases `first` and `last`. `classes`: of the errors that calls
-    may return meanwhile and after it; empty: no call may fail. `must_fail`: some call has to. `has_layout`: the
-    directory has a default layout."""
+    """`begin`, `end`: commands for the shell after the phases `first` and `last`. `delay`: seconds from when the ranks
+    go on to `begin`, which then falls into the next phase. `classes`: of the errors that calls may return meanwhile and
+    after it; empty: no call may fail. `must_fail`: some call has to. `has_layout`: the directory has a default
+    layout."""
 
     name: str
     first: str
@@ -39,6 +41,7 @@ class Case:
     must_fail: bool = False
     as_root: bool = True
     has_layout: bool = True
+    delay: float = 0
 
 
 FULL = "lctl set_param -n fail_loc=0x215"
@@ -60,10 +63,15 @@ CASES = [
     Case("clients are evicted before the first write", "open", EVICT, "write", "true", ("IO",)),
     Case("clients are evicted after a write", "write", EVICT, "later", "true", ("IO",)),
     Case("clients are evicted before a read", "sync", EVICT, "read", "true", ("IO",)),
+    Case("clients are evicted during the first write", "open", EVICT, "write", "true", ("IO",), delay=0.1),
+    Case("clients are evicted later in the first write", "open", EVICT, "write", "true", ("IO",), delay=0.6),
+    Case("clients are evicted during a later write", "write", EVICT, "later", "true", ("IO",), delay=0.3),
+    Case("clients are evicted during a sync", "later", EVICT, "sync", "true", ("IO",), delay=0.05),
+    Case("clients are evicted during a read", "sync", EVICT, "read", "true", ("IO",), delay=0.2),
     Case("an OST is away for a later write", "write", AWAY.format(0), "later", AWAY.format(1), ("IO",)),
     Case("an ordinary user", "open", "true", "close", "true", as_root=False),
     Case(
-        "no user may set layouts",
+        "no user may set layouts with lfs",
         "start",
         RESTRICTED.format(0),
         "close",
@@ -98,13 +106,24 @@ def judged(case: Case, status: int, printed: str) -> str:
     return ""
 
 
+def shell(command: str) -> None:
+    subprocess.run(command, shell=True, check=True, capture_output=True, text=True)
+
+
 def tried(case: Case, words: list[str], arguments: argparse.Namespace) -> tuple[str, str]:
     """What is wrong, and what the ranks printed."""
 
+    later = threading.Timer(case.delay, shell, [case.begin])
+
     def act(phase: str, _file: str) -> None:
-        for when, command in ((case.first, case.begin), (case.last, case.end)):
-            if phase == when:
-                subprocess.run(command, shell=True, check=True, capture_output=True)
+        if phase == case.first and case.delay:
+            later.start()
+        elif phase == case.first:
+            shell(case.begin)
+        if phase == case.last:
+            if case.delay:
+                later.join()
+            shell(case.end)
 
     try:
         layout = arguments.layout if case.has_layout else ""
@@ -114,7 +133,10 @@ def tried(case: Case, words: list[str], arguments: argparse.Namespace) -> tuple[
         status, printed = phased.run(words, placed, arguments.preload, act, case.as_root)
     except (SystemExit, subprocess.TimeoutExpired) as error:
         return f"did not end: {error}", ""
+    except subprocess.CalledProcessError as error:
+        return f"{error.cmd} failed: {error.stderr.strip()}", ""
     finally:
+        later.cancel()
         subprocess.run(case.end, shell=True, check=False, capture_output=True)
     return judged(case, status, printed), printed
 

@@ -107,6 +107,14 @@ static int append(spank_t spank, const char* name, const char* separator, const 
   return spank_setenv(spank, name, after, 1);
 }
 
+/* The variable is a user's or a site's switch, or that of `sbatch --nacre=off`. */
+static void warn_if_disabled(spank_t spank) {
+  char value[VALUE_MAX] = "";
+  if (spank_getenv(spank, "NACRE_DISABLE", value, sizeof value) != ESPANK_SUCCESS) return;
+  if (*value == '\0' || strcmp(value, "0") == 0) return;
+  slurm_error("nacre: --nacre has no effect, because NACRE_DISABLE is %s in this job", value);
+}
+
 /* On the compute node, as the user, before a task starts. The preload of the user comes first, as
  * with `nacre run`. */
 EXPORTED int slurm_spank_task_init(spank_t spank, int count, char* arguments[]) {
@@ -115,6 +123,7 @@ EXPORTED int slurm_spank_task_init(spank_t spank, int count, char* arguments[]) 
   /* The tasks may have a preload from the environment of a batch job. */
   if (is_refused) spank_setenv(spank, "NACRE_DISABLE", "1", 1);
   if (!is_on) return ESPANK_SUCCESS;
+  warn_if_disabled(spank);
   if (access(library, R_OK) != 0) {
     slurm_error("nacre: cannot read %s on this node: %m; the tasks run without Nacre", library);
     return ESPANK_SUCCESS;

@@ -178,6 +178,12 @@ def test_without_the_library_on_the_node_the_plugin_says_so_and_the_tasks_run(sl
     assert "cannot read /nowhere/libnacre.so on this node" in result.stderr
 
 
+def test_nacre_in_a_job_that_switches_it_off_says_so(slurm, clean_environment):
+    result = with_plugin(slurm, {**clean_environment, "NACRE_DISABLE": "1"}, "srun", "--nacre", "-n", 1, "/bin/true")
+    assert result.returncode == 0
+    assert "--nacre has no effect, because NACRE_DISABLE is 1 in this job" in result.stderr
+
+
 def test_the_plugin_serves_a_batch_script_and_its_steps(nacre, slurm, clean_environment, tmp_path):
     script = tmp_path / "job.sh"
     script.write_text('#!/bin/sh\necho "[$LD_PRELOAD]"\nsrun -n 1 /bin/sh -c \'echo "[$LD_PRELOAD]"\'\n')

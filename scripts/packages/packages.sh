@@ -14,6 +14,7 @@ CC=$build/compilers/cc CXX=$build/compilers/c++ cmake -S . -B "$build/package" -
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/opt/nacre -DCMAKE_INSTALL_LIBDIR=lib -DNACRE_BUILD_TESTS=OFF \
   -DNACRE_INSTALL_COMMAND=ON -DNACRE_PYTHON_PACKAGES="$build/python-packages" $mpi_options
 cmake --build "$build/package" --target installed
+rm -f "$directory"/nacre*.deb "$directory"/nacre*.rpm # of other versions, which images would install, too
 for generator in DEB RPM; do
   (cd "$build/package" && cpack -G $generator -B "$directory")
 done

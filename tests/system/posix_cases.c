@@ -595,6 +595,16 @@ static void truncated_by_freopen(void) {
   show(data);
 }
 
+static void reopened_in_place(void) {
+  char bytes[20] = {0};
+  close(made(data, "0123456789"));
+  FILE* const stream = fopen(data, "w");
+  if (freopen(NULL, "r", stream) == NULL) _exit(9);
+  const int descriptor = open(data, O_WRONLY);
+  put(descriptor, "AAAA");
+  say("%zd\n", fread(bytes, 1, 8, stream));
+}
+
 static void truncated_by_path(void) {
   char bytes[20] = {0};
   const int descriptor = made(data, "0123456789");
@@ -885,6 +895,7 @@ static const struct {
     {"other_names", other_names},
     {"opened_by_other_name_first", opened_by_other_name_first},
     {"truncated_by_freopen", truncated_by_freopen},
+    {"reopened_in_place", reopened_in_place},
     {"truncated_by_path", truncated_by_path},
     {"bytes_left_to_read", bytes_left_to_read},
     {"stream_begins_at_end", stream_begins_at_end},

@@ -535,6 +535,7 @@ SYMPTOMS = {
     "bytes were missing under the file's other names": "other_names",
     "bytes were missing under a name that was opened first": "opened_by_other_name_first",
     "bytes came back after freopen had truncated the file": "truncated_by_freopen",
+    "a stream that was reopened in place did not see bytes of a later descriptor": "reopened_in_place",
     "bytes came back after truncate": "truncated_by_path",
     "bytes in memory were not left to read": "bytes_left_to_read",
     "a stream that appends began before bytes in memory": "stream_begins_at_end",

@@ -163,8 +163,10 @@ FILE* call_freopen(const char* path, const char* mode, FILE* stream) {
   if (path != nullptr && *mode != 'r') process.flush(AT_FDCWD, path);
   const Stopwatch watch;
   FILE* const again = next_freopen(path, mode, stream);
-  if (again != nullptr && path != nullptr)
-    process.opened_stream(fileno(again), path, flags_of(mode), watch.nanoseconds());
+  // Without a path the mode of the stream changes.
+  if (again != nullptr)
+    process.opened_stream(fileno(again), path == nullptr ? "" : path, flags_of(mode),
+                          watch.nanoseconds());
   return again;
 }
 

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/checked_cast.h"
 #include "store/pieces.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/piece_batch.h"
@@ -100,6 +101,26 @@ void explain_limit(Error& error, const FileSizeSignalGuard& guard) {
   if (error.system_errno != EFBIG || !limit_bytes) return;
   error.message +=
       " (the limit on file sizes, ulimit -f, is " + std::to_string(*limit_bytes) + " bytes)";
+}
+
+/// fallocate of the first `size` bytes. On tmpfs a signal undoes the whole call, and a profiler
+/// sends signals more often than a long call takes: after one, goes on in pieces. As fallocate, but
+/// never fails with EINTR.
+int allocate_first(int descriptor, std::int64_t size) {
+  constexpr std::int64_t piece_min = 1 << 20;
+  std::int64_t piece = size;
+  for (std::int64_t done = 0; done < size;) {
+    const std::int64_t bytes = std::min(piece, size - done);
+    if (fallocate(descriptor, 0, done, bytes) == 0) {
+      done += bytes;
+      piece = std::min(size, saturating_multiply<std::int64_t>(piece, 2));
+    } else if (errno == EINTR) {
+      piece = std::clamp(bytes / 2, std::min(piece_min, bytes), bytes);
+    } else {
+      return -1;
+    }
+  }
+  return 0;
 }
 
 /// Runs a call that makes the file larger. `call` returns -1 and sets errno.
@@ -206,7 +227,7 @@ Status PosixStoreFile::allocate(std::int64_t size) {
   const Result<std::int64_t> end = this->size();
   if (!end) return end.error();
   Status status = growing_call("preallocate", opened_.path,
-                               [&] { return fallocate(opened_.file.number(), 0, 0, size); });
+                               [&] { return allocate_first(opened_.file.number(), size); });
   if (status) return status;
   const int reason = status.error().system_errno;
   if (reason != EOPNOTSUPP && reason != ENOSYS) return status;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -25,11 +26,17 @@ namespace {
 /// If set, fallocate behaves as on a Lustre whose OSTs refuse it: the size grows, no space is
 /// allocated.
 bool g_fallocate_lies = false;
+/// As on tmpfs with a profiler: a signal undoes each call of more bytes.
+off_t g_interrupted_above = std::numeric_limits<off_t>::max();
 
 }  // namespace
 
 /// Replaces the function of libc in this program.
 extern "C" int fallocate(int file, int mode, off_t offset, off_t length) {
+  if (length > g_interrupted_above) {
+    errno = EINTR;
+    return -1;
+  }
   if (!g_fallocate_lies) {
     return static_cast<int>(syscall(SYS_fallocate, file, mode, offset, length));
   }
@@ -112,6 +119,17 @@ TEST_CASE("an error of resize is returned") {
   const Status resized = null->resize(10);
   REQUIRE_FALSE(resized.ok());
   CHECK(resized.error().message == "set the size of /dev/null: invalid argument");
+}
+
+TEST_CASE("allocate goes on in pieces if signals undo longer calls") {
+  const TemporaryDirectory directory;
+  const auto file = *PosixStore().open(directory.file("x"), to_create);
+  const std::int64_t size = (20 << 20) + 1;
+  g_interrupted_above = 3 << 20;
+  const Status allocated = file->allocate(size);
+  g_interrupted_above = std::numeric_limits<off_t>::max();
+  CHECK(allocated.ok());
+  CHECK(file->size().value() == size);
 }
 
 TEST_CASE("allocate writes zeros if a refused fallocate has raised the size") {

@@ -67,6 +67,30 @@ static void sit_in_probes(MPI_File file, char* out) {
   check_ok(MPI_Wait(&request, &status), "wait");
 }
 
+/* A send that is refused leaves no receive behind, which would take the message of a later one. */
+static void refused_send(MPI_File file, char* out) {
+  const int rank = check_rank(MPI_COMM_WORLD);
+  const int size = check_size(MPI_COMM_WORLD);
+  MPI_Comm own;
+  MPI_Request request;
+  MPI_Request sending;
+  MPI_Status status;
+  int said = -1;
+  int stolen = -1;
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  MPI_File_iwrite_at_all(file, (MPI_Offset)rank * block, out, block, MPI_BYTE, &request);
+  check(MPI_Sendrecv(&rank, 1, MPI_INT, size + 5, 7, &stolen, 1, MPI_INT, MPI_ANY_SOURCE, 7, own,
+                     &status) != MPI_SUCCESS,
+        "there is no such destination");
+  MPI_Isend(&rank, 1, MPI_INT, rank, 7, own, &sending);
+  check_ok(MPI_Recv(&said, 1, MPI_INT, rank, 7, own, &status), "receive");
+  check(said == rank && stolen == -1, "%d arrived, and %d behind the refused call", said, stolen);
+  check_ok(MPI_Wait(&sending, &status), "wait for the send");
+  check_ok(MPI_Wait(&request, &status), "wait");
+  MPI_Comm_free(&own);
+}
+
 /* A start must not wait for other ranks: rank 0 starts only after all other ranks have started. */
 static void starting_is_local(MPI_File file, char* out) {
   const int rank = check_rank(MPI_COMM_WORLD);
@@ -126,6 +150,7 @@ int main(int argc, char** argv) {
   starting_is_local(file, out);
   sit_in_probes(file, out);
   sit_in_open(file, out);
+  refused_send(file, out);
   check_ok(MPI_File_read_at_all(file, (MPI_Offset)rank * block, in, block, MPI_BYTE, &status),
            "read_at_all");
   check_ok(MPI_File_close(&file), "close");

@@ -159,7 +159,11 @@ int progress_sendrecv(const Message& send, const Message& receive, MPI_Comm comm
   code =
       native().Isend(send.buffer, send.count, send.datatype, send.peer, send.tag, comm, &outgoing);
   if (code == MPI_SUCCESS) code = progress_finish(&outgoing, MPI_STATUS_IGNORE);
-  return code == MPI_SUCCESS ? progress_finish(&incoming, status) : code;
+  if (code == MPI_SUCCESS) return progress_finish(&incoming, status);
+  // As in MPI_Sendrecv of the MPI, nothing may arrive later.
+  native().Cancel(&incoming);
+  progress_finish(&incoming, MPI_STATUS_IGNORE);
+  return code;
 }
 
 int progress_sendrecv_replace(const Message& send, const Message& receive, MPI_Comm comm,

@@ -534,6 +534,9 @@ def test_errors_of_machines_say_what_is_wrong(nacre, nodes: list[Path], tmp_path
     up = nacre("testbed", "up", "--machine", machine, tmp_path / "d")
     assert up.returncode == 2
     assert f"{machine}:2: osts.count = 0: it takes 1 to 65536" in up.stderr
+    without_layouts = nacre("testbed", "up", "--set", "striping.count=0", tmp_path / "d")
+    assert without_layouts.returncode == 2
+    assert "striping.count = 0: files on the testbed have layouts" in without_layouts.stderr
     unknown = nacre("testbed", "up", "--machine", "cray-1", tmp_path / "d")
     assert "cray-1" in unknown.stderr
     assert "ranger" in unknown.stderr

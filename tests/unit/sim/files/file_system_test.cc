@@ -185,6 +185,26 @@ TEST_CASE("the writers of a node to one file take turns if the machine says so")
   }
 }
 
+TEST_CASE("files of a machine without layouts are those of one computer") {
+  machine::Machine machine = slow_machine();
+  machine.ost = {};
+  machine.ost_latency_us = 0;
+  machine.stripe_count = 0;
+  machine.write_call_ns = 100;
+  machine.one_writer = 1;
+  const auto write_to_any = [](store::StoreFile& file) {
+    CHECK(file.layouts() == nullptr);
+    CHECK_FALSE(file.facts().has_layouts);
+    CHECK(file.facts().one_writer_per_node);
+    write(file, 0, 3 << 20);
+    read(file, 0, 3 << 20);
+  };
+  const std::vector<std::function<void(store::StoreFile&)>> writes(2, write_to_any);
+  CHECK(World(machine).run(writes) == std::vector<SimulatedTime>{100, 100});
+  machine.one_computer = 1;
+  CHECK(World(machine).run(writes) == std::vector<SimulatedTime>{100, 200});
+}
+
 TEST_CASE("a byte-range lock excludes other opens until it is released") {
   World world(slow_machine());
   const auto locking = [&](store::StoreFile& file) {

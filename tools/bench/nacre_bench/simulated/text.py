@@ -13,8 +13,9 @@ from .run import ratio_of
 NEAR = 0.15
 BUSY_US = 1000  # of a message; an idle computer takes 1 to 50 us, with more ranks than cores too
 ABOUT = f"""Seconds from when all ranks have opened the file to when all have closed it, MPI_File_sync of writes
-included. measured: median of the repeats on the testbed; simulated: in virtual time, with the figures of the same
-machine, and of messages and copies on this computer. near: the ratio differs from 1 by at most {NEAR:.0%}."""
+included. measured: median of the repeats on the testbed, or in a directory (local); simulated: in virtual time, with
+the figures of the same machine, and of messages, copies and calls on this computer. near: the ratio differs from 1 by
+at most {NEAR:.0%}."""
 
 
 def rows_of(entry: dict) -> list[tuple[str, dict, float]]:

@@ -237,6 +237,7 @@ def place(request: pytest.FixtureRequest, nacre: Command, tmp_path: Path) -> Ite
     named = os.environ.get("NACRE_TEST_DIR")
     if named and is_striped(Path(named)):
         counts = {"NACRE_TESTBED": "1"} if "NACRE_TESTBED" in os.environ else {}
+        counts["NACRE_MACHINE"] = "lustre"  # whatever its OSTs and nodes can do
         with tempfile.TemporaryDirectory(prefix="nacre-test-", dir=named) as directory:
             here, second = Path(directory), os.environ.get("NACRE_TEST_SECOND")
             seen = Path(second) / here.name if second else here

@@ -199,22 +199,25 @@ Status CostModel::wait_for_ticket(Guard& guard, const Caller& caller, Ticket tic
 
 /// Waits until at most `bytes_left` of the handle's reads and direct writes are in flight.
 Status CostModel::wait_for_pending(Guard& guard, const Caller& caller, std::int64_t bytes_left) {
-  std::deque<Ticket>& pending = caller.handle->pending_;
-  const auto bytes = [&] {
-    std::int64_t sum = 0;
-    for (const Ticket one : pending) {
-      const auto found = in_flight_.find(one);
-      if (found != in_flight_.end()) sum += found->second.rpc.bytes;
-    }
-    return sum;
-  };
-  while (!pending.empty() && bytes() > bytes_left) {
-    const Ticket oldest = pending.front();
-    pending.pop_front();
-    if (Status waited = wait_for_ticket(guard, caller, oldest); !waited) return waited;
+  OpenHandle& handle = *caller.handle;
+  // Of short reads thousands may be pending: they are counted only if there may be too many.
+  while (!handle.pending_.empty() && handle.pending_bytes_ > bytes_left) {
+    drop_ended(handle);
+    if (handle.pending_bytes_ <= bytes_left) break;
+    const OpenHandle::Pending oldest = handle.pending_.front();
+    handle.pending_.pop_front();
+    handle.pending_bytes_ -= oldest.bytes;
+    if (Status waited = wait_for_ticket(guard, caller, oldest.ticket); !waited) return waited;
   }
-  std::erase_if(pending, [&](Ticket one) { return !in_flight_.contains(one); });
   return {};
+}
+
+void CostModel::drop_ended(OpenHandle& handle) const {
+  std::erase_if(handle.pending_, [&](const OpenHandle::Pending& one) {
+    const bool has_ended = !in_flight_.contains(one.ticket);
+    if (has_ended) handle.pending_bytes_ -= one.bytes;
+    return has_ended;
+  });
 }
 
 bool OpenHandle::Steps::add(const Extent& file) {
@@ -247,7 +250,9 @@ Status CostModel::access_osts(Guard& guard, const Caller& caller, const FileRequ
   for (const ObjectAccess& access : request.accesses) {
     for (Extent left = access.extent; !left.empty();) {
       const Extent part{left.offset, std::min(left.length, machine_.rpc_bytes)};
-      handle.pending_.push_back(send(handle.node_, access.object, part.length, direction));
+      const Ticket ticket = send(handle.node_, access.object, part.length, direction);
+      handle.pending_.push_back({ticket, part.length});
+      handle.pending_bytes_ += part.length;
       left = {part.end(), left.length - part.length};
     }
   }

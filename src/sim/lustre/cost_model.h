@@ -62,8 +62,13 @@ class OpenHandle {
   /// them, where Lustre's client does not.
   Steps runs_;
   bool runs_in_steps_ = false;
-  std::deque<Ticket> pending_ = {};  // tickets of the requests that are still in flight
-  std::int64_t evictions_ = 0;       // evictions of the node that were reported to this handle
+  struct Pending {
+    Ticket ticket;
+    std::int64_t bytes;
+  };
+  std::deque<Pending> pending_ = {};  // requests that were in flight at the last look
+  std::int64_t pending_bytes_ = 0;    // of all of them
+  std::int64_t evictions_ = 0;        // evictions of the node that were reported to this handle
   bool has_written_ = false;
 };
 
@@ -210,6 +215,8 @@ class CostModel {
                                    plan::Direction direction);
   [[nodiscard]] Status wait_for_pending(Guard& guard, const Caller& caller,
                                         std::int64_t bytes_left);
+  /// Forgets the handle's requests that have ended.
+  void drop_ended(OpenHandle& handle) const;
   [[nodiscard]] bool was_evicted(OpenHandle& handle) const;
   [[nodiscard]] static std::vector<NodeObject> on_node(std::int32_t node,
                                                        std::span<const ObjectName> objects);

@@ -324,8 +324,9 @@ Status FileSystem::give_layout(const Found& file, const store::OpenOptions& opti
     StripedFile& data = **names_.data(file.number);
     if (Status set = data.set_layout(*options.layout, node); set || options.exclusive) return set;
   }
-  const bool stays_open =
+  const bool is_later =
       file.is_new ? options.layout_time != store::LayoutTime::at_once : options.leaves_layout_open;
+  const bool stays_open = is_later && has_layouts(machine_);
   const bool asks = file.is_new || !names_.is_written_on(file.number, node);
   if (!options.write || stays_open || !asks) return {};
   return names_.give_layout(file.number, false);

@@ -192,6 +192,15 @@ TEST_CASE("files of a machine without layouts are those of one computer") {
   machine.stripe_count = 0;
   machine.write_call_ns = 100;
   machine.one_writer = 1;
+  World world(machine);
+  world.scheduler.start("process", [&] {
+    store::OpenOptions options = read_write;
+    options.layout_time = store::LayoutTime::later;  // as if the file system had layouts
+    const auto file = world.files.store_on(0)->open("f", options);
+    REQUIRE(file.ok());
+    write(**file, 0, 10);
+  });
+  CHECK(world.scheduler.run(forever));
   const auto write_to_any = [](store::StoreFile& file) {
     CHECK(file.layouts() == nullptr);
     CHECK_FALSE(file.facts().has_layouts);

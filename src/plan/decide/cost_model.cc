@@ -194,11 +194,12 @@ class CostModel {
     client = std::max(client, later / traffic_.in_flight * turn);
   }
 
-  /// The time for which the requests to the fullest OST occupy its threads.
+  /// The time for which the requests to the fullest OST occupy its threads. Only of reads ahead,
+  /// where it was seen to decide: no site measures its threads.
   [[nodiscard]] double time_of_threads(double latency) const {
+    if (!is_read_ahead()) return 0;
     const double part = traffic_.fullest_ost_bytes / traffic_.bytes;
-    const double requests = writes() ? traffic_.bytes / request_bytes() : read_requests();
-    return part * requests * latency / real(machine_.ost_threads);
+    return part * read_requests() * latency / real(machine_.ost_threads);
   }
 
   /// Requests of all reads. A piece that is shorter than a stripe may lie on two.

@@ -113,7 +113,15 @@ def shell(command: str) -> None:
 def tried(case: Case, words: list[str], arguments: argparse.Namespace) -> tuple[str, str]:
     """What is wrong, and what the ranks printed."""
 
-    later = threading.Timer(case.delay, shell, [case.begin])
+    failures: list[subprocess.CalledProcessError] = []
+
+    def begin_later() -> None:
+        try:
+            shell(case.begin)
+        except subprocess.CalledProcessError as error:
+            failures.append(error)
+
+    later = threading.Timer(case.delay, begin_later)
 
     def act(phase: str, _file: str) -> None:
         if phase == case.first and case.delay:
@@ -122,7 +130,13 @@ def tried(case: Case, words: list[str], arguments: argparse.Namespace) -> tuple[
             shell(case.begin)
         if phase == case.last:
             if case.delay:
+                is_late = later.is_alive()
+                later.cancel()
                 later.join()
+                if failures:
+                    raise failures[0]
+                if is_late:
+                    raise SystemExit(f"the phase {phase} ended before the fault was complete")
             shell(case.end)
 
     try:
@@ -134,7 +148,7 @@ def tried(case: Case, words: list[str], arguments: argparse.Namespace) -> tuple[
     except (SystemExit, subprocess.TimeoutExpired) as error:
         return f"did not end: {error}", ""
     except subprocess.CalledProcessError as error:
-        return f"{error.cmd} failed: {error.stderr.strip()}", ""
+        return f"{error.cmd} failed: {(error.stderr or '').strip()}", ""
     finally:
         later.cancel()
         subprocess.run(case.end, shell=True, check=False, capture_output=True)

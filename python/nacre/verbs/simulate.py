@@ -60,8 +60,8 @@ best of them. --html draws when each node, OST and rank was busy.
 NANOSECONDS = 1e9
 DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
 BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
+BUSY_SHARE = 0.5  # of the time, above which a resource counts as the bottleneck
 # Hints that --best sets.
-BUSY_SHARE = 0.5  # of the time, from which on a resource counts as the bottleneck
 SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
 FOOTNOTE = (
     "Times of phases are medians over ranks. busy: share of the time during which the busiest resource of the kind was"
@@ -424,5 +424,5 @@ def _busy(one: Setting, index: int) -> str:
 def _bottleneck(one: Setting) -> str:
     """The busiest kind of resource, unless all are idle most of the time."""
     busiest = max(one.outcome["resources"], key=lambda resource: resource["busy_ns_max"])
-    is_idle = busiest["busy_ns_max"] < BUSY_SHARE * one.total_ns
+    is_idle = busiest["busy_ns_max"] <= BUSY_SHARE * one.total_ns
     return "latencies and locks" if is_idle else busiest["name"]

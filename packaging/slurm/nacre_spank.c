@@ -27,6 +27,7 @@ enum { VALUE_MAX = 32768 };
 
 static const char* library = NACRE_LIBRARY;
 static bool is_on = false;
+static bool is_asked = false;   /* by --nacre, and not by default=on */
 static bool is_refused = false; /* by --nacre=off */
 /* The hints of --nacre, in the form of NACRE_HINTS. */
 static char hints[VALUE_MAX];
@@ -47,7 +48,7 @@ static int take_option(int value, const char* argument, int is_remote) {
   (void)value;
   (void)is_remote;
   is_refused = argument && strcmp(argument, "off") == 0;
-  is_on = !is_refused;
+  is_on = is_asked = !is_refused;
   hints[0] = '\0';
   for (const char* rule = argument; is_on && rule && *rule;) {
     const size_t length = strcspn(rule, ",");
@@ -123,7 +124,7 @@ EXPORTED int slurm_spank_task_init(spank_t spank, int count, char* arguments[]) 
   /* The tasks may have a preload from the environment of a batch job. */
   if (is_refused) spank_setenv(spank, "NACRE_DISABLE", "1", 1);
   if (!is_on) return ESPANK_SUCCESS;
-  warn_if_disabled(spank);
+  if (is_asked) warn_if_disabled(spank);
   if (access(library, R_OK) != 0) {
     slurm_error("nacre: cannot read %s on this node: %m; the tasks run without Nacre", library);
     return ESPANK_SUCCESS;

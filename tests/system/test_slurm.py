@@ -161,6 +161,8 @@ def test_the_plugin_can_be_on_by_default(nacre, slurm, spank_plugin, clean_envir
     plugstack(directory, spank_plugin, f"library={nacre.library} default=on")
     try:
         assert shown_with_plugin(slurm, clean_environment) == f"[{nacre.library}][][]"
+        quiet = with_plugin(slurm, clean_environment, "srun", "-n", 1, "/bin/true", NACRE_DISABLE="1")
+        assert "has no effect" not in quiet.stderr
         assert shown_with_plugin(slurm, clean_environment, "--nacre=off") == "[][][1]"
     finally:
         (directory / "plugstack.conf").write_text(before)

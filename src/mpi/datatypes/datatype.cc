@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/checked_cast.h"
+#include "mpi/datatypes/envelope.h"
 #include "mpi/datatypes/named_types.h"
 #include "plan/types/array_types.h"
 
@@ -43,36 +44,6 @@ struct Constructor {
     }
   }
 };
-
-struct Envelope {
-  MPI_Count integer_count = 0;
-  MPI_Count address_count = 0;
-  MPI_Count large_count = 0;
-  MPI_Count type_count = 0;
-  int combiner = 0;
-};
-
-Result<Envelope> envelope_of(MPI_Datatype datatype) {
-  Envelope envelope;
-  int status = MPI_SUCCESS;
-  if (native().Type_get_envelope_c != nullptr) {
-    status = native().Type_get_envelope_c(datatype, &envelope.integer_count,
-                                          &envelope.address_count, &envelope.large_count,
-                                          &envelope.type_count, &envelope.combiner);
-  } else {
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    status =
-        native().Type_get_envelope(datatype, &integers, &addresses, &types, &envelope.combiner);
-    envelope.integer_count = integers;
-    envelope.address_count = addresses;
-    envelope.type_count = types;
-  }
-  if (status != MPI_SUCCESS)
-    return type_error("the datatype is not valid: MPI_Type_get_envelope failed");
-  return envelope;
-}
 
 Result<Constructor> constructor_of(MPI_Datatype datatype, const Envelope& envelope) {
   Constructor made;

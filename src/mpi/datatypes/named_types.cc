@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/rounding.h"
+#include "mpi/datatypes/envelope.h"
 
 namespace nacre::mpi {
 namespace {
@@ -135,19 +136,9 @@ Result<DecodedType> pair_of(const PairRow& row) {
   return pair_type(*value, *index);
 }
 
-/// MPI_Type_get_envelope is an error for types of the constructors with large counts
-/// (MPI_Type_vector_c ...), and MPICH ends the program.
 int combiner_of(MPI_Datatype datatype) {
-  int combiner = MPI_COMBINER_NAMED;
-  if (native().Type_get_envelope_c != nullptr) {
-    std::array<MPI_Count, 4> counts{};
-    native().Type_get_envelope_c(datatype, &counts[0], &counts[1], &counts[2], &counts[3],
-                                 &combiner);
-  } else {
-    std::array<int, 3> counts{};
-    native().Type_get_envelope(datatype, &counts[0], &counts[1], &counts[2], &combiner);
-  }
-  return combiner;
+  const Result<Envelope> envelope = envelope_of(datatype);
+  return envelope ? envelope->combiner : MPI_COMBINER_NAMED;
 }
 
 /// The types of MPI_Type_create_f90_*, which have no names; opaque elements for types that an MPI

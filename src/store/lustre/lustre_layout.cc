@@ -139,7 +139,10 @@ Result<std::optional<plan::Layout>> LustreLayouts::read() {
 Status LustreLayouts::write_attribute(const char* name, std::span<const std::byte> bytes) {
   const int set = retry_interrupted(
       [&] { return ::fsetxattr(descriptor_, name, bytes.data(), bytes.size(), 0); });
-  if (set == 0) return {};
+  if (set == 0) {
+    see_others();
+    return {};
+  }
   Error error = error_from_errno(errno, "set the layout of", path_);
   error.error_class = class_of_refusal(error);
   error.message += advice_for(error.system_errno);
@@ -151,15 +154,9 @@ Status LustreLayouts::write_attribute(const char* name, const plan::Layout& layo
   return bytes ? write_attribute(name, *bytes) : bytes.error();
 }
 
-Status LustreLayouts::set_bytes(std::span<const std::byte> bytes) {
-  Status set = write_attribute(layout_xattr, bytes);
-  if (set) see_others();
-  return set;
-}
-
-/// If another client has set a layout at the same time, Lustre keeps that one and reports success.
-/// This client may then show no layout, also after it has asked for attributes, until it accesses
-/// the file (Lustre 2.17, in 2 of 100 races).
+/// If another client has set a layout at the same time, Lustre keeps that layout and reports
+/// success. This client may then see no layout until it accesses the file, even after it has asked
+/// for attributes (Lustre 2.17, in 2 of 100 races).
 void LustreLayouts::see_others() {
   if (::fgetxattr(descriptor_, layout_xattr, nullptr, 0) >= 0 || errno != ENODATA) return;
   std::byte ignored{};
@@ -167,15 +164,14 @@ void LustreLayouts::see_others() {
 }
 
 Status LustreLayouts::set(const plan::Layout& layout) {
-  const Result<std::vector<std::byte>> bytes = plan::encode_lov(layout);
-  return bytes ? set_bytes(*bytes) : bytes.error();
+  return write_attribute(layout_xattr, layout);
 }
 
 Status LustreLayouts::set_default() {
   // A second open of the file would not set it: it does not reach Lustre's servers if this node has
   // the file open for writing. The default is copied as bytes, so that Nacre need not decode it.
   const std::vector<std::byte> inherited = inherited_layout(directory_of(path_));
-  if (!inherited.empty() && set_bytes(inherited)) return {};
+  if (!inherited.empty() && write_attribute(layout_xattr, inherited)) return {};
   return set(plan::plain_layout({}));
 }
 

@@ -60,7 +60,6 @@ class LustreLayouts final : public FileLayouts {
  private:
   [[nodiscard]] Status write_attribute(const char* name, std::span<const std::byte> bytes);
   [[nodiscard]] Status write_attribute(const char* name, const plan::Layout& layout);
-  [[nodiscard]] Status set_bytes(std::span<const std::byte> bytes);
   void see_others();
 
   int descriptor_;

@@ -21,6 +21,7 @@
 #include "base/checked_cast.h"
 #include "base/hexadecimal.h"
 #include "store/memory/available_memory.h"
+#include "store/system/allocate.h"
 #include "store/system/descriptor.h"
 #include "store/system/errno.h"
 #include "store/system/file_size_signal.h"
@@ -59,14 +60,10 @@ bool leaves_room(int descriptor, std::int64_t bytes) {
 /// Allocates all pages of the object, because access to a missing page raises SIGBUS. A process
 /// that attaches does the same: it may be ahead of the creator. Keeps the contents.
 bool allocate_pages(int descriptor, std::int64_t bytes) {
-  constexpr std::int64_t piece_bytes = 1 << 20;  // a signal undoes the whole call on tmpfs
   const FileSizeSignalGuard guard;
-  errno = 0;
-  for (std::int64_t at = 0; at < bytes && errno == 0; at += piece_bytes) {
-    do {
-      errno = posix_fallocate(descriptor, at, std::min(piece_bytes, bytes - at));
-    } while (errno == EINTR);
-  }
+  errno = allocate_in_pieces(bytes, [&](std::int64_t offset, std::int64_t length) {
+    return posix_fallocate(descriptor, offset, length);
+  });
   return errno == 0;
 }
 

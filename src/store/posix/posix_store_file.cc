@@ -12,10 +12,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/checked_cast.h"
 #include "store/pieces.h"
 #include "store/posix/mount_options.h"
 #include "store/posix/piece_batch.h"
+#include "store/system/allocate.h"
 #include "store/system/cached_pages.h"
 #include "store/system/errno.h"
 #include "store/system/file_size_signal.h"
@@ -103,24 +103,14 @@ void explain_limit(Error& error, const FileSizeSignalGuard& guard) {
       " (the limit on file sizes, ulimit -f, is " + std::to_string(*limit_bytes) + " bytes)";
 }
 
-/// fallocate of the first `size` bytes. On tmpfs a signal undoes the whole call, and a profiler
-/// sends signals more often than a long call takes: after one, goes on in pieces. As fallocate, but
-/// never fails with EINTR.
+/// As fallocate of the first `size` bytes, but signals do not interrupt it.
 int allocate_first(int descriptor, std::int64_t size) {
-  constexpr std::int64_t piece_min = 1 << 20;
-  std::int64_t piece = size;
-  for (std::int64_t done = 0; done < size;) {
-    const std::int64_t bytes = std::min(piece, size - done);
-    if (fallocate(descriptor, 0, done, bytes) == 0) {
-      done += bytes;
-      piece = std::min(size, saturating_multiply<std::int64_t>(piece, 2));
-    } else if (errno == EINTR) {
-      piece = std::clamp(bytes / 2, std::min(piece_min, bytes), bytes);
-    } else {
-      return -1;
-    }
-  }
-  return 0;
+  const int failure = allocate_in_pieces(size, [&](std::int64_t offset, std::int64_t length) {
+    return fallocate(descriptor, 0, offset, length) == 0 ? 0 : errno;
+  });
+  if (failure == 0) return 0;
+  errno = failure;
+  return -1;
 }
 
 /// Runs a call that makes the file larger. `call` returns -1 and sets errno.

@@ -38,9 +38,9 @@ Status apply(store::FileLayouts& layouts, const plan::LayoutStep& step) {
 
 /// Applies the step. Succeeds also if another process has set a layout that reaches `end`
 /// meanwhile. Sets the default layout if the file still seems to have none afterwards. A layout
-/// that ends before `end`, or that cannot be seen yet, is no error: the write is retried. (Two
-/// nodes that set a layout at the same time: Lustre takes the first, tells both that theirs is set,
-/// and shows the second none until it writes.)
+/// that ends before `end`, or that this node does not see yet, is no error: the write is retried.
+/// If two nodes set a layout at the same time, Lustre keeps the first and reports success to both,
+/// and the second node may see no layout until it accesses the file.
 Status apply_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, std::int64_t end) {
   if (step.kind == Kind::none) return {};
   Status applied = apply(layouts, step);

@@ -26,8 +26,9 @@ def result_of(*entries: dict) -> dict:
 
 
 class Cases(unittest.TestCase):
-    def test_every_machine_of_the_testbed_has_cases(self):
-        self.assertEqual({case.file_system for case in all_cases()}, {"ranger", "tungsten", "big-red", "flash"})
+    def test_every_machine_of_the_testbed_and_a_local_file_system_have_cases(self):
+        systems = {case.file_system for case in all_cases()}
+        self.assertEqual(systems, {"ranger", "tungsten", "big-red", "flash", "local"})
 
     def test_writes_are_the_default_and_patterns_choose(self):
         self.assertEqual({case.direction for case in chosen_cases([])}, {"write"})

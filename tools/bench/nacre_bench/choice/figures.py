@@ -30,7 +30,8 @@ def late(series: dict[int, float]) -> dict[int, float]:
 
 
 def judging(series: dict[int, float]) -> dict[int, float]:
-    return late(series) if len(late(series)) >= JUDGING_ROUNDS_MIN else series
+    last = late(series)
+    return last if len(last) >= JUDGING_ROUNDS_MIN else series
 
 
 def ratio_to(entry: dict, label: str | None) -> Ratio | None:

@@ -1,5 +1,5 @@
-"""Machine files of emulated machines, with what messages, copies and calls cost on this computer, and of its own file
-systems.
+"""Machine files of emulated machines and of local file systems, with the costs of messages, copies and calls that are
+measured on this computer.
 
 The testbed emulates links, servers, OSTs and locks. Its nodes share the cores of this computer, so messages and copies
 cost what they cost here, and more the more ranks there are. `nacre tune` at a site measures both."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import itertools
 import pathlib
 import random
@@ -80,24 +79,22 @@ def on_nodes(one: Contender, case: Case, where: place.Place) -> Contender:
 
 
 class Machines:
-    """The machine files of emulated machines, measured at first use. They hold as that of a site that has measured its
+    """The machine files of cases, measured at first use. They hold as that of a site that has measured its
     machine. `directory`: for the files."""
 
     def __init__(self, directory: pathlib.Path):
         self.directory = directory
 
-    def known_to(self, one: Contender, case: Case, where: place.Place, of_local: bool = False) -> Contender:
-        """`one` with the machine of the case, if that is an emulated one or `of_local`."""
-        is_local = case.file_system == LOCAL
-        if is_local and not of_local:
-            return one
+    def known_to(self, one: Contender, case: Case, where: place.Place) -> Contender:
+        """`one` with the machine of the case."""
         file = self.directory / f"{case.file_system}-{case.ranks}x{case.nodes}.toml"
         if not file.exists():
             ranks = measured.Ranks(case.ranks, case.nodes)
-            emulated = (
-                measured.local_machine_file if is_local else functools.partial(measured.machine_file, case.file_system)
-            )
-            file.write_text(emulated(one, where, ranks))
+            if case.file_system == LOCAL:
+                text = measured.local_machine_file(one, where, ranks)
+            else:
+                text = measured.machine_file(case.file_system, one, where, ranks)
+            file.write_text(text)
         return dataclasses.replace(one, environment={**one.environment, "NACRE_MACHINE": str(file)})
 
 
@@ -277,7 +274,9 @@ class Run:
         return 0
 
     def measure(self, case: Case, machines: Machines, where: place.Place) -> dict:
-        one = machines.known_to(on_nodes(self.one, case, where), case, where)
+        one = on_nodes(self.one, case, where)
+        if case.file_system != LOCAL:
+            one = machines.known_to(one, case, where)
         with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
             return CaseRun(case, one, self.arguments, where, pathlib.Path(scratch)).measure()
 

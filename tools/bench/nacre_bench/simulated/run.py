@@ -16,6 +16,7 @@ from ..choice.cases import Case
 from ..choice.measured import machine_text
 from ..choice.plans import plans_of
 from ..choice.search import Setting
+from ..choice.virtual import hints_of
 from ..config import Config
 from ..contenders import Contender
 from ..launch import RANK_GRACE_S, Outcome, launch
@@ -39,7 +40,7 @@ class CaseRun:
         self.file = choice.file_of(case, where, case.layout_kind)
         self.scratch = scratch
         self.settings = settings_of(case)
-        self.hints = {**({"striping_factor": str(case.osts)} if case.osts else {}), **one.hints}
+        self.hints = {**hints_of(case), **one.hints}
 
     def measure(self) -> dict:
         """Two launches: a report costs time, so the measured one writes none."""
@@ -136,7 +137,7 @@ class Run:
                         self.progress.tell(brief(entry))
 
     def measure(self, case: Case, machines: choice.Machines, where: place.Place) -> dict:
-        one = machines.known_to(choice.on_nodes(self.one, case, where), case, where, of_local=True)
+        one = machines.known_to(choice.on_nodes(self.one, case, where), case, where)
         with tempfile.TemporaryDirectory(prefix="nacre-bench-") as scratch:
             return CaseRun(case, one, self.arguments, where, pathlib.Path(scratch)).measure()
 

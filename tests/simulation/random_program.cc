@@ -46,10 +46,6 @@ machine::Machine random_machine(Random& random) {
   return machine;
 }
 
-std::int64_t random_shift(Random& random, const Kind& kind) {
-  return kind.shifts[static_cast<std::size_t>(pick(random, 0, std::ssize(kind.shifts) - 1))];
-}
-
 // ---- layouts ----
 
 /// The file has components of 64 KiB and more.
@@ -195,7 +191,7 @@ void add_shared_accesses(Random& random, const Kind& kind, Step& step) {
 /// Collective calls in flight, or calls that block: one, or one collective call after the other,
 /// equal ones or through the same view.
 void add_accesses(Random& random, const Kind& kind, Step& step) {
-  const std::int64_t shift = random_shift(random, kind);
+  const std::int64_t shift = one_of(random, kind.shifts);
   const bool is_collective = step.action == Action::write_all || step.action == Action::read_all;
   const bool is_in_flight = is_collective && pick(random, 0, 2) == 0;
   const bool has_several = is_collective && pick(random, 0, 2) == 0;
@@ -434,7 +430,7 @@ Program random_program(std::uint64_t seed) {
   }
   for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {
     program.faults.emplace_back(
-        random_store_fault(random, kind.rank_count, random_shift(random, kind)));
+        random_store_fault(random, kind.rank_count, one_of(random, kind.shifts)));
   }
   if (pick(random, 0, 2) == 0) add_server_fault(random, program);
   for (std::int64_t i = pick(random, 0, 2); i > 0; --i) {

@@ -15,8 +15,9 @@ namespace nacre::sim::fixtures {
 
 using collective::fixtures::Random;
 
-template <class T, std::size_t N>
-T one_of(Random& random, const std::array<T, N>& values) {
+/// An element of an array or a vector, which is not empty.
+template <class Values>
+typename Values::value_type one_of(Random& random, const Values& values) {
   const auto last = std::ssize(values) - 1;
   return values[static_cast<std::size_t>(collective::fixtures::pick(random, 0, last))];
 }

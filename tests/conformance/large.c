@@ -1,6 +1,6 @@
 /* More than 2 GiB in one call and offsets over 4 TiB, in a sparse file. Uses the _c functions if
  * the process has them, which is always true with Nacre. The functions without _c use a large
- * datatype. Datatypes of the constructors with large counts. */
+ * datatype. Also uses datatypes of the constructors with large counts. */
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -59,33 +59,34 @@ static void large_types(MPI_File file) {
   const int rank = check_rank(MPI_COMM_WORLD);
   enum { count = 5, held = 16 };
   MPI_Datatype etype;
-  MPI_Datatype every_second;
+  MPI_Datatype in_file;
   MPI_Datatype filetype;
+  MPI_Datatype in_memory;
   MPI_Datatype memory;
   contiguous(3, MPI_SHORT, &etype);
-  vector(2, 1, 2, etype, &every_second);
-  MPI_Type_create_resized(every_second, 0, held * sizeof(short), &filetype);
-  vector(2, 3, 5, MPI_SHORT, &memory);
-  MPI_Type_free(&every_second);
-  MPI_Type_create_resized(memory, 0, held * sizeof(short), &every_second);
+  vector(2, 1, 2, etype, &in_file);
+  MPI_Type_create_resized(in_file, 0, held * sizeof(short), &filetype);
+  vector(2, 3, 5, MPI_SHORT, &in_memory);
+  MPI_Type_create_resized(in_memory, 0, held * sizeof(short), &memory);
   MPI_Type_commit(&etype);
   MPI_Type_commit(&filetype);
-  MPI_Type_commit(&every_second);
+  MPI_Type_commit(&memory);
   const MPI_Offset begin = rank * (MPI_Offset)(count * held * sizeof(short));
   check_ok(MPI_File_set_view(file, begin, etype, filetype, "native", MPI_INFO_NULL),
            "a view of large constructors");
   MPI_Type_free(&etype);
+  MPI_Type_free(&in_file);
   MPI_Type_free(&filetype);
-  MPI_Type_free(&memory);
+  MPI_Type_free(&in_memory);
 
   short out[count * held];
   short in[count * held] = {0};
   for (int i = 0; i < count * held; i++) out[i] = (short)(1000 * rank + i);
   MPI_Status status;
-  check_ok(MPI_File_write_at_all(file, 0, out, count, every_second, &status), "write");
+  check_ok(MPI_File_write_at_all(file, 0, out, count, memory, &status), "write");
   check(bytes_of(&status) == count * 6 * (MPI_Count)sizeof(short), "the status says %lld bytes",
         (long long)bytes_of(&status));
-  check_ok(MPI_File_read_at_all(file, 0, in, count, every_second, &status), "read");
+  check_ok(MPI_File_read_at_all(file, 0, in, count, memory, &status), "read");
   for (int i = 0; i < count * held; i++) {
     const int at = i % held;
     const int is_data = at < 3 || (at >= 5 && at < 8);
@@ -99,7 +100,7 @@ static void large_types(MPI_File file) {
   check(size == 6 * (int)sizeof(short), "the filetype has %d bytes", size);
   MPI_Type_free(&etype);
   MPI_Type_free(&filetype);
-  MPI_Type_free(&every_second);
+  MPI_Type_free(&memory);
   check_ok(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), "bytes");
 }
 

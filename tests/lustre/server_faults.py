@@ -27,8 +27,8 @@ WRONG_BYTES = re.compile(r"rank \d+: .*wrong bytes")
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`begin`, `end`: commands for the shell after the phases `first` and `last`. `delay`: seconds from when the ranks
-    go on to `begin`, which then falls into the next phase. `classes`: of the errors that calls may return meanwhile and
+    """`begin`, `end`: commands for the shell after the phases `first` and `last`. `delay`: seconds between the start of
+    the phase after `first` and the command `begin`. `classes`: of the errors that calls may return meanwhile and
     after it; empty: no call may fail. `must_fail`: some call has to. `has_layout`: the directory has a default
     layout."""
 
@@ -112,7 +112,6 @@ def shell(command: str) -> None:
 
 def tried(case: Case, words: list[str], arguments: argparse.Namespace) -> tuple[str, str]:
     """What is wrong, and what the ranks printed."""
-
     failures: list[subprocess.CalledProcessError] = []
 
     def begin_later() -> None:
@@ -146,7 +145,7 @@ def tried(case: Case, words: list[str], arguments: argparse.Namespace) -> tuple[
         placed = argparse.Namespace(**{**vars(arguments), "layout": layout, "second": second})
         status, printed = phased.run(words, placed, arguments.preload, act, case.as_root)
     except (SystemExit, subprocess.TimeoutExpired) as error:
-        return f"did not end: {error}", ""
+        return str(error), ""
     except subprocess.CalledProcessError as error:
         return f"{error.cmd} failed: {(error.stderr or '').strip()}", ""
     finally:

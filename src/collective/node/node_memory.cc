@@ -32,9 +32,10 @@ std::optional<store::SharedMemory> make_marked(Transport& transport, store::Shar
   return *std::move(made);
 }
 
-std::optional<store::SharedMemory> find_marked(std::int64_t bytes, const Announcement& from) {
+std::optional<store::SharedMemory> find_marked(Transport& transport, std::int64_t bytes,
+                                               const Announcement& from) {
   if (from.made == 0) return std::nullopt;
-  Result<store::SharedMemory> found = store::SharedMemory::attach(from.address, bytes, purpose);
+  Result<store::SharedMemory> found = transport.attach_shared_memory(from.address, bytes, purpose);
   if (!found) return std::nullopt;
   std::uint64_t mark = 0;
   std::memcpy(&mark, found->bytes().data(), sizeof mark);
@@ -69,7 +70,7 @@ Task<std::optional<store::SharedMemory>> share(Transport& transport,
   } else {
     messages.push_back(transport.receive(node_ranks.front(), bytes_of(announcement)));
     co_await AllOf{messages};
-    memory = find_marked(bytes, announcement);
+    memory = find_marked(transport, bytes, announcement);
     std::byte reply = memory ? std::byte{1} : std::byte{0};
     messages.push_back(transport.send(node_ranks.front(), bytes_of(reply)));
     messages.push_back(transport.receive(node_ranks.front(), bytes_of(all_have_it)));

@@ -73,6 +73,9 @@ class Transport {
   [[nodiscard]] virtual Result<store::SharedMemory> create_shared_memory(
       store::SharedMemory::Kind kind, std::uint64_t id, std::int64_t bytes,
       const std::string& purpose);
+  /// Memory that a rank of this node created with the same size. Errors: SharedMemory::attach().
+  [[nodiscard]] virtual Result<store::SharedMemory> attach_shared_memory(
+      const store::SharedMemoryAddress& address, std::int64_t bytes, const std::string& purpose);
   /// The memory that this node has left, in bytes.
   [[nodiscard]] virtual std::int64_t available_memory();
   /// The cores of this node; 0: as many as ranks.

@@ -200,13 +200,16 @@ class Network::RankTransport final : public collective::Transport {
   [[nodiscard]] Result<store::SharedMemory> create_shared_memory(
       store::SharedMemory::Kind /*kind*/, std::uint64_t id, std::int64_t bytes,
       const std::string& /*purpose*/) override {
-    const auto& refuses = network_.options_.refuses_memory;
-    if (refuses && refuses(rank_, bytes)) {
-      return Error{ErrorClass::no_mem, 0, "memory for a node is refused"};
-    }
+    if (refuses(bytes)) return refused();
     Result<std::span<std::byte>> memory = network_.memory_.take(bytes);
     if (!memory) return std::move(memory).error();
     return store::SharedMemory::lend(id, *memory);
+  }
+  [[nodiscard]] Result<store::SharedMemory> attach_shared_memory(
+      const store::SharedMemoryAddress& address, std::int64_t bytes,
+      const std::string& purpose) override {
+    if (refuses(bytes)) return refused();
+    return collective::Transport::attach_shared_memory(address, bytes, purpose);
   }
   [[nodiscard]] std::int64_t available_memory() override {
     return network_.options_.available_memory_bytes;
@@ -216,6 +219,14 @@ class Network::RankTransport final : public collective::Transport {
  private:
   [[nodiscard]] MessageId post_send(int destination, std::span<const std::byte> data) override {
     return network_.post_send({rank_, destination, file_}, data);
+  }
+
+  [[nodiscard]] bool refuses(std::int64_t bytes) const {
+    const auto& refuses_memory = network_.options_.refuses_memory;
+    return refuses_memory && refuses_memory(rank_, bytes);
+  }
+  static Error refused() {
+    return {ErrorClass::no_mem, 0, "memory that the ranks of a node share is refused"};
   }
 
   Network& network_;

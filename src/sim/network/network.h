@@ -37,7 +37,8 @@ struct NetworkOptions {
   std::int64_t available_memory_bytes = std::int64_t{1} << 40U;
   /// By how much the next message, or the next ring of a rank, comes later. Null: none is late.
   std::function<SimulatedTime()> delay = nullptr;
-  /// Whether a rank gets no memory that its node shares, of so many bytes. Null: all get it.
+  /// Whether a rank can neither create nor attach memory that its node shares, of so many bytes.
+  /// Null: all can.
   std::function<bool(int rank, std::int64_t bytes)> refuses_memory = nullptr;
   /// Of the computer that emulates all nodes. Must outlive the network. Null: nodes have their own.
   CoreQueue* cores = nullptr;

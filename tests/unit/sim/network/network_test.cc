@@ -139,8 +139,14 @@ TEST_CASE("memory of a node is refused to the ranks that the options name") {
                  return rank == 1;
                }});
   constexpr auto unnamed = store::SharedMemory::Kind::unnamed;
-  CHECK(world.network.make_transport(0)->create_shared_memory(unnamed, 1, 5'000, "").ok());
+  const auto made = world.network.make_transport(0)->create_shared_memory(unnamed, 1, 5'000, "");
+  REQUIRE(made.ok());
   CHECK(asked == 5'000);
+  const auto attach = [&](int rank) {
+    return world.network.make_transport(rank)->attach_shared_memory(made->address(), 5'000, "");
+  };
+  CHECK_FALSE(attach(1).ok());
+  CHECK(attach(2).ok());
   const auto refused = world.network.make_transport(1)->create_shared_memory(unnamed, 2, 5'000, "");
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().error_class == ErrorClass::no_mem);

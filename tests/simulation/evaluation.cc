@@ -60,6 +60,7 @@ class Evaluation {
 
   Findings evaluate_open(std::size_t file, const file::AccessMode& mode, const ByRank& ranks) {
     if (Findings wrong = difference(ranks, "open")) return wrong;
+    if (Findings wrong = dropped(ranks, "open")) return wrong;
     PossibleFile& possible = possible_of(file);
     const Returned& first = ranks.front();
     if (first.error && !possible.explains(mode, *first.error)) {
@@ -81,6 +82,7 @@ class Evaluation {
   }
 
   Findings evaluate_removal(std::size_t file, const Returned& removed) {
+    if (Findings wrong = dropped({removed}, "delete")) return wrong;
     const PossibleFile& possible = possible_of(file);
     const bool is_missing = removed.error && removed.error->error_class == ErrorClass::no_such_file;
     if (!removed.error && !possible.may_exist()) return "a file that does not exist was deleted";
@@ -127,18 +129,28 @@ class Evaluation {
     const Step& step = after_[number];
     const StepResults& results = results_.steps[number];
     note_loss(results, possible);
-    const bool has_synced =
-        step.action == Action::sync && !has_failed(results.calls.front().front());
+    const ByRank& call = results.calls.front();
+    const bool has_synced = step.action == Action::sync && !has_failed(call.front());
     if (has_synced) possible.sync(opened_[step.file]->number);
-    if (step.action == Action::resize) {
-      possible.resize(step.number, !has_failed(results.calls.front().front()));
+    if (step.action == Action::resize) possible.resize(step.number, !has_failed(call.front()));
+    if (step.action == Action::preallocate) {
+      possible.preallocate(step.number, !has_failed(call.front()));
     }
+    if (step.action == Action::get_size) return evaluate_sizes(call, possible);
     if (!accesses(step.action)) return std::nullopt;
     if (has_failed(results.views.front()) || has_failed(results.seeks.front())) return std::nullopt;
     if (reads(step.action)) return evaluate_read(number, possible);
     Findings wrong = evaluate_write(number, possible);
     note_loss(results, possible);
     return wrong;
+  }
+
+  [[nodiscard]] static Findings evaluate_sizes(const ByRank& ranks, const PossibleFile& possible) {
+    for (const Returned& one : ranks) {
+      if (one.error) continue;
+      if (Findings wrong = possible.misfit_of_size(one.bytes)) return "get_size: " + *wrong;
+    }
+    return std::nullopt;
   }
 
   /// If a node is evicted, writes may be lost until a sync has followed. Some call has then failed.
@@ -265,7 +277,27 @@ class Evaluation {
   /// Ranks that return different classes of errors, or an error without a fault.
   [[nodiscard]] Findings disagreement(const ByRank& ranks, const char* call) const {
     if (Findings wrong = difference(ranks, call)) return wrong;
+    if (Findings wrong = dropped(ranks, call)) return wrong;
     return needless(ranks);
+  }
+
+  /// Without layouts and locks of Lustre's own, Nacre writes as it would to any file.
+  static bool must_be_reported(testing::StoreCall operation) {
+    return operation != testing::StoreCall::layout &&
+           operation != testing::StoreCall::read_layout &&
+           operation != testing::StoreCall::write_locks;
+  }
+
+  /// An error of the store that no rank reports. `ranks` return the same class of errors.
+  [[nodiscard]] static Findings dropped(const ByRank& ranks, const char* call) {
+    if (has_failed(ranks.front())) return std::nullopt;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const auto failed = std::ranges::find_if(ranks[rank].failed, must_be_reported);
+      if (failed == ranks[rank].failed.end()) continue;
+      return std::string(call) + " succeeded, although " + std::string(testing::name_of(*failed)) +
+             " failed on rank " + std::to_string(rank);
+    }
+    return std::nullopt;
   }
 
   static std::string message_of(const Returned& one) {

@@ -39,7 +39,8 @@ struct LateMessages {
   std::int64_t nanoseconds_max = 0;
 };
 
-/// An allocation fails, the nth (from 1): of memory that the ranks of a node share, or of those
+/// An allocation fails, the nth (from 1): of memory that the ranks of a node share (each creates it
+/// or attaches it), or of those
 /// that the library allocates for data and whose failure it handles.
 struct RefusedMemory {
   bool is_shared = true;

@@ -13,6 +13,11 @@ const std::bitset<256> never_written(1);
 
 std::size_t bit_of(std::byte value) { return std::to_integer<std::size_t>(value); }
 
+/// Where an access ends in the file; 0: it has no bytes.
+std::int64_t end_in_file(const std::vector<std::int64_t>& offsets) {
+  return offsets.empty() ? 0 : std::ranges::max(offsets) + 1;
+}
+
 /// The values that ranks write to a byte.
 struct Written {
   std::bitset<256> values;
@@ -31,6 +36,8 @@ void PossibleFile::write(const std::vector<RankAccess>& ranks, const std::vector
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const std::vector<std::int64_t> in_file = ranks[rank].file_offsets();
     const std::vector<std::int64_t> in_memory = ranks[rank].memory_offsets();
+    size_max_ = std::max(size_max_, end_in_file(in_file));
+    if (succeeded[rank]) size_min_ = std::max(size_min_, end_in_file(in_file));
     for (std::size_t i = 0; i < in_file.size(); ++i) {
       Written& byte = written[in_file[i]];
       byte.values.set(bit_of(ranks[rank].buffer[static_cast<std::size_t>(in_memory[i])]));
@@ -73,18 +80,37 @@ void PossibleFile::allow_zeros(const Extent& extent) {
 }
 
 void PossibleFile::lose_unsynced() {
-  for (const Unsynced& one : std::exchange(unsynced_, {})) allow_zeros(one.extent);
+  for (const Unsynced& one : std::exchange(unsynced_, {})) {
+    size_min_ = std::min(size_min_, one.extent.offset);
+    allow_zeros(one.extent);
+  }
 }
 
 void PossibleFile::resize(std::int64_t size, bool succeeded) {
   if (!succeeded) {
+    size_min_ = std::min(size_min_, size);
+    size_max_ = std::max(size_max_, size);
     allow_zeros({size, std::numeric_limits<std::int64_t>::max() - size});
     return;
   }
+  size_min_ = size_max_ = size;
   size_before_ = std::min(size_before_, size);
   for (auto byte = written_.lower_bound(size); byte != written_.end(); ++byte) {
     byte->second = never_written;
   }
+}
+
+void PossibleFile::preallocate(std::int64_t size, bool succeeded) {
+  size_max_ = std::max(size_max_, size);
+  if (succeeded) size_min_ = std::max(size_min_, size);
+}
+
+std::optional<std::string> PossibleFile::misfit_of_size(std::int64_t size) const {
+  std::int64_t smallest = size_min_;
+  for (const Unsynced& one : unsynced_) smallest = std::min(smallest, one.extent.offset);
+  if (size >= smallest && size <= size_max_) return std::nullopt;
+  return "the size is " + std::to_string(size) + ", not " + std::to_string(smallest) +
+         (smallest == size_max_ ? "" : " to " + std::to_string(size_max_));
 }
 
 std::optional<std::string> PossibleFile::open(const file::AccessMode& mode, bool succeeded) {
@@ -96,6 +122,7 @@ std::optional<std::string> PossibleFile::open(const file::AccessMode& mode, bool
   if (mode.exclusive && !may_be_missing_) return "a file that existed was created";
   if (mode.exclusive) remove(true);
   if (may_be_missing_ && mode.create) {
+    size_min_ = 0;
     allow_zeros({0, std::numeric_limits<std::int64_t>::max()});
   }
   may_exist_ = true;
@@ -122,6 +149,7 @@ bool PossibleFile::allows(std::int64_t offset, std::byte value) const {
 }
 
 std::optional<std::string> PossibleFile::misfit(const Bytes& found) const {
+  if (auto wrong = misfit_of_size(std::ssize(found))) return wrong;
   const auto value_at = [&](std::int64_t offset) {
     return offset < std::ssize(found) ? found[static_cast<std::size_t>(offset)] : std::byte{0};
   };

@@ -21,7 +21,9 @@ namespace nacre::simulation {
 [[nodiscard]] std::byte byte_before(std::int64_t offset);
 
 /// An oracle. A byte of a write that succeeded is that of one of its ranks. A byte of a write that
-/// failed is that of one of its ranks, or what it was. All other bytes stay what they were.
+/// failed is that of one of its ranks, or what it was. All other bytes stay what they were. The
+/// file ends behind the last byte of the writes that succeeded, or that of those that failed, or
+/// between them.
 class PossibleFile {
  public:
   using Bytes = collective::fixtures::Bytes;
@@ -29,6 +31,8 @@ class PossibleFile {
   /// A file that has this many bytes of byte_before(); 0: it does not exist.
   explicit PossibleFile(std::int64_t bytes_before)
       : size_before_(bytes_before),
+        size_min_(bytes_before),
+        size_max_(bytes_before),
         may_exist_(bytes_before > 0),
         may_be_missing_(bytes_before == 0) {}
 
@@ -52,6 +56,9 @@ class PossibleFile {
   /// Bytes that may be lost stay so: a call has reported it.
   void lose_unsynced();
   void resize(std::int64_t size, bool succeeded);
+  void preallocate(std::int64_t size, bool succeeded);
+  /// What is wrong with this size of the file; nothing if it is possible.
+  [[nodiscard]] std::optional<std::string> misfit_of_size(std::int64_t size) const;
   /// What is wrong with the contents `found` of the file; nothing if they are possible.
   [[nodiscard]] std::optional<std::string> misfit(const Bytes& found) const;
   /// The same for the buffer of a read that returned `bytes` bytes. `before`: the buffer before it.
@@ -81,6 +88,8 @@ class PossibleFile {
   std::map<std::int64_t, Values> written_;  // by offset; elsewhere: unwritten()
   std::vector<Unsynced> unsynced_;
   std::int64_t size_before_;  // of the contents before the job that are still there
+  std::int64_t size_min_;     // unless unsynced_ is lost
+  std::int64_t size_max_;
   bool may_exist_;
   bool may_be_missing_;
 };

@@ -37,8 +37,8 @@ std::string described(const ProgramFile& file) {
 std::string described(const Step& step) {
   constexpr std::array names{"write_all",     "read_all",     "write_each",   "read_each",
                              "write_ordered", "read_ordered", "write_shared", "read_shared",
-                             "sync",          "resize",       "preallocate",  "set_atomicity",
-                             "reopen",        "remove"};
+                             "sync",          "resize",       "preallocate",  "get_size",
+                             "set_atomicity", "reopen",       "remove"};
   std::string words = names[static_cast<std::size_t>(step.action)];
   if (step.file > 0) words = "file " + std::to_string(step.file) + ": " + words;
   const bool opens = step.action == Action::reopen || step.action == Action::remove;
@@ -85,6 +85,23 @@ void erase_faults_of_nodes(Program& program) {
   std::erase_if(program.faults, [&](const Fault& fault) {
     const std::optional<std::int32_t> node = node_of(fault);
     return node && *node >= program.nodes.node_count();
+  });
+}
+
+/// Whether the fault is one of this kind of the OST that `other` names.
+bool is_of_same_ost(const Fault& fault, const char* kind, const std::string& other) {
+  const auto* const server = std::get_if<ServerFault>(&fault);
+  return server != nullptr && server->words == other.substr(0, other.rfind(' ') + 1) + kind;
+}
+
+/// Requests to an OST that hangs for ever never end, whatever Nacre does.
+void erase_endless_faults(Program& program) {
+  std::erase_if(program.faults, [&, all = program.faults](const Fault& fault) {
+    const auto* const server = std::get_if<ServerFault>(&fault);
+    return server != nullptr && is_of_same_ost(fault, "hung", server->words) &&
+           std::ranges::none_of(all, [&](const Fault& other) {
+             return is_of_same_ost(other, "well", server->words);
+           });
   });
 }
 
@@ -182,6 +199,7 @@ Program without(Program program, const Omissions& omissions) {
         nodes_of(program.nodes.rank_count(), [&](int rank) { return rank % *omissions.nodes; });
   }
   erase_faults_of_nodes(program);
+  erase_endless_faults(program);
   return program;
 }
 

@@ -31,6 +31,7 @@ enum class Action : std::uint8_t {
   sync,
   resize,
   preallocate,
+  get_size,  ///< each rank by itself, while no rank changes the file
   set_atomicity,
   reopen,  ///< closes the file, if it is open, and opens it again
   remove,  ///< the same; rank 0 deletes the file in between
@@ -102,8 +103,8 @@ struct Omissions {
   friend bool operator==(const Omissions&, const Omissions&) = default;
 };
 [[nodiscard]] Program without(Program program, const Omissions& omissions);
-/// Leaves out more of `program` than `omissions`, until `is_wrong` finds nothing wrong if any more
-/// is left out.
+/// Leaves out more of `program` than `omissions`, until `is_wrong` no longer holds if any more is
+/// left out.
 [[nodiscard]] Omissions shrink(const Program& program, Omissions omissions,
                                const std::function<bool(const Program&)>& is_wrong);
 

@@ -21,6 +21,7 @@ struct Kind {
   int rank_count = 0;
   /// By which accesses are shifted: to a boundary between components of the file.
   std::vector<std::int64_t> shifts = {0};
+  std::int64_t gap_max = 0;  ///< for each byte of a view, beside the usual gaps
   int file_count = 1;
   bool removes = true;  ///< some steps delete a file
 };
@@ -73,6 +74,33 @@ void add_growing_layout(Random& random, Program& program, Kind& kind) {
   for (const std::int64_t shift : {head - 10'000, head, 2 * head, 3 * head, 6 * head}) {
     kind.shifts.push_back(shift);
   }
+}
+
+/// Calls that reach over many stripes, and rounds that are large enough for them.
+void add_wide_accesses(Random& random, Program& program, Kind& kind) {
+  std::erase_if(program.hints, [](const auto& hint) { return hint.first == "cb_buffer_size"; });
+  program.hints.emplace_back("cb_buffer_size", std::to_string(pick(random, 10'000, 65'536)));
+  kind.gap_max = 300;
+}
+
+/// What decides how ranks access the file by themselves, and how they are grouped.
+void add_access_hints(Random& random, int rank_count, Program& program) {
+  constexpr std::array switches{"automatic", "enable", "disable"};
+  constexpr std::array coherences{"automatic", "trusted", "locked"};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (pick(random, 0, 3) == 0) program.hints.emplace_back(name, value);
+  };
+  add("nacre_coherence", one_of(random, coherences));
+  add("nacre_learn", "disable");
+  add("romio_ds_read", one_of(random, switches));
+  add("romio_ds_write", one_of(random, switches));
+  add("ind_rd_buffer_size", std::to_string(pick(random, 1, 5'000)));
+  add("direct_read", "true");
+  add("direct_write", "true");
+  const std::int64_t row = pick(random, 1, rank_count);
+  const bool is_grid = rank_count % row == 0;
+  add("nacre_groups",
+      is_grid ? std::to_string(rank_count / row) + "x" + std::to_string(row) : "each");
 }
 
 /// How two_phase divides the file among the aggregators.
@@ -199,10 +227,13 @@ void add_accesses(Random& random, const Kind& kind, Step& step) {
   const bool are_equal = !is_in_flight && pick(random, 0, 1) == 0;
   step.individual = pick(random, 0, 2) == 0;
   step.calls.resize(static_cast<std::size_t>(call_count));
+  const std::int64_t gap = pick(random, 0, kind.gap_max);
   for (int rank = 0; rank < kind.rank_count; ++rank) {
     RankAccess first = random_access(random, 3'000, 20'000);
-    first.file.view.origin += shift;
-    const plan::TiledMap view = first.file.view;
+    const plan::TypeMap tile = first.file.view.type;
+    const plan::TiledMap view{tile.resized(0, tile.extent() + gap * tile.size()).value(),
+                              first.file.view.origin + shift};
+    first.file.view = view;
     if (is_in_flight) step.beside.push_back(access_through(random, view, 1'000));
     step.calls.front().push_back(std::move(first));
     for (std::size_t call = 1; call < step.calls.size(); ++call) {
@@ -221,12 +252,13 @@ void add_pauses(Random& random, const Kind& kind, Step& step) {
 }
 
 Step random_step(Random& random, const Kind& kind) {
-  constexpr std::array actions{
-      Action::write_all,    Action::write_all,   Action::write_all,     Action::write_all,
-      Action::read_all,     Action::read_all,    Action::write_each,    Action::read_each,
-      Action::sync,         Action::resize,      Action::write_ordered, Action::write_shared,
-      Action::read_ordered, Action::read_shared, Action::preallocate,   Action::set_atomicity,
-      Action::write_all,    Action::reopen,      Action::reopen,        Action::remove};
+  constexpr std::array actions{Action::write_all,     Action::write_all,     Action::write_all,
+                               Action::write_all,     Action::read_all,      Action::read_all,
+                               Action::write_each,    Action::read_each,     Action::sync,
+                               Action::resize,        Action::write_ordered, Action::write_shared,
+                               Action::read_ordered,  Action::read_shared,   Action::preallocate,
+                               Action::set_atomicity, Action::write_all,     Action::reopen,
+                               Action::reopen,        Action::remove,        Action::get_size};
   Step step;
   step.action = one_of(random, actions);
   if (step.action == Action::remove && !kind.removes) step.action = Action::reopen;
@@ -234,6 +266,7 @@ Step random_step(Random& random, const Kind& kind) {
   add_pauses(random, kind, step);
   switch (step.action) {
     case Action::sync:
+    case Action::get_size:
       break;
     case Action::reopen:
     case Action::remove:
@@ -424,6 +457,8 @@ Program random_program(std::uint64_t seed) {
   if (layout < 2) add_composite_layout(random, program, kind);
   if (layout >= 5) add_growing_layout(random, program, kind);
   if (pick(random, 0, 2) == 0) add_pattern(random, program);
+  if (pick(random, 0, 3) == 0) add_wide_accesses(random, program, kind);
+  if (pick(random, 0, 1) == 0) add_access_hints(random, kind.rank_count, program);
   add_files(random, kind, program);
   for (std::int64_t i = pick(random, 1, 7); i > 0; --i) {
     program.steps.push_back(random_step(random, kind));

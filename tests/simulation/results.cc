@@ -56,6 +56,7 @@ bool accesses(Action action) {
     case Action::sync:
     case Action::resize:
     case Action::preallocate:
+    case Action::get_size:
     case Action::set_atomicity:
     case Action::reopen:
     case Action::remove:
@@ -77,7 +78,8 @@ bool is_by_shared_pointer(Action action) {
 
 bool is_collective(Action action) {
   return action != Action::write_each && action != Action::read_each &&
-         action != Action::write_shared && action != Action::read_shared;
+         action != Action::write_shared && action != Action::read_shared &&
+         action != Action::get_size;
 }
 
 bool opens(Action action) { return action == Action::reopen || action == Action::remove; }

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "program.h"
+#include "testing/faults/fault_plan.h"
 
 namespace nacre::simulation {
 
@@ -16,6 +17,7 @@ namespace nacre::simulation {
 struct Returned {
   std::int64_t bytes = 0;
   std::optional<Error> error;
+  std::vector<testing::StoreCall> failed;  ///< calls of the store with an injected error, meanwhile
 };
 using ByRank = std::vector<Returned>;
 

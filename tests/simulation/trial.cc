@@ -44,6 +44,9 @@ constexpr std::int64_t peak_bytes_max_of_rank = 1 << 20;
 /// aggregator with four cycle buffers of a stripe (64 KiB), their marks and a few words for each
 /// rank.
 constexpr std::int64_t shared_bytes_max_of_rank = 4 * (std::int64_t{72} << 10) + (8 << 10);
+/// Of memory that a rank reserves for its own cycle buffers or packed messages: it is one
+/// aggregator.
+constexpr std::int64_t reserved_bytes_max = shared_bytes_max_of_rank;
 
 std::optional<Error> error_of(const Status& status) {
   return status ? std::nullopt : std::optional(status.error());
@@ -111,6 +114,7 @@ class Trial {
         rank_count_(static_cast<std::size_t>(program.nodes.rank_count())),
         steps_(program.steps),
         results_(program),
+        running_(rank_count_),
         random_(program.seed),
         refusals_(program, true) {}
 
@@ -131,6 +135,7 @@ class Trial {
     Refusals refusals(program_, false);
     refuse_memory([&] { return refusals.next(); });
     static_cast<void>(take_peak_bytes());
+    static_cast<void>(take_largest_mapping());
     const std::int64_t bytes_before = live_bytes();
     const sim::SimulatedTime end = job.scheduler().now() + time_limit(program_);
     const Status ended = job.run([this](sim::RankOfJob& self) { act(self); }, end);
@@ -184,8 +189,12 @@ class Trial {
       store = std::make_shared<LateStore>(std::move(store), std::move(calls));
     }
     if (rules.empty()) return store;
-    return std::make_shared<testing::FaultyStore>(std::move(store),
-                                                  testing::parse_fault_plan(rules).value(), rank);
+    return std::make_shared<testing::FaultyStore>(
+        std::move(store), testing::parse_fault_plan(rules).value(), rank,
+        [this, rank](testing::StoreCall operation) {
+          Returned* const running = running_[static_cast<std::size_t>(rank)];
+          if (running != nullptr) running->failed.push_back(operation);
+        });
   }
 
   static void order(sim::Job& job, const ServerFault& fault) {
@@ -235,6 +244,15 @@ class Trial {
 
   // ---- the program of one rank ----
 
+  /// Runs one call of a rank, and notes which calls of its store fail meanwhile.
+  template <class Call>
+  void note(const sim::RankOfJob& self, Returned& result, Call call) {
+    Returned*& running = running_[static_cast<std::size_t>(self.rank())];
+    running = &result;
+    call();
+    running = nullptr;
+  }
+
   /// The files that a rank has open; null: not open.
   using OpenFiles = std::vector<std::shared_ptr<file::OpenFile>>;
 
@@ -255,19 +273,23 @@ class Trial {
   }
 
   void open(sim::RankOfJob& self, OpenFiles& files, std::size_t file, const file::AccessMode& mode,
-            Returned& result) const {
-    auto opened = self.open(program_.files[file].path, mode, program_.hints);
-    if (opened) {
-      files[file] = *std::move(opened);
-    } else {
-      result.error = opened.error();
-    }
+            Returned& result) {
+    note(self, result, [&] {
+      auto opened = self.open(program_.files[file].path, mode, program_.hints);
+      if (opened) {
+        files[file] = *std::move(opened);
+      } else {
+        result.error = opened.error();
+      }
+    });
   }
 
-  static void close(sim::RankOfJob& self, std::shared_ptr<file::OpenFile>& file, Returned& result) {
+  void close(sim::RankOfJob& self, std::shared_ptr<file::OpenFile>& file, Returned& result) {
     if (file == nullptr) return;
-    result.error = error_of(self.run(file->close()));
-    file.reset();
+    note(self, result, [&] {
+      result.error = error_of(self.run(file->close()));
+      file.reset();
+    });
   }
 
   void take(sim::RankOfJob& self, OpenFiles& files, std::size_t number) {
@@ -278,17 +300,22 @@ class Trial {
     if (opens(step.action)) {
       close(self, files[step.file], results.closed[rank]);
       if (step.action == Action::remove && rank == 0) {
-        results.removed.error = error_of(self.remove(program_.files[step.file].path));
+        note(self, results.removed, [&] {
+          results.removed.error = error_of(self.remove(program_.files[step.file].path));
+        });
       }
       open(self, files, step.file, step.mode, results.opened[rank]);
       return;
     }
     file::OpenFile* const file = files[step.file].get();
     if (file == nullptr || !allows(file->mode(), step.action)) return;
+    Returned& result = results.calls.front()[rank];
     if (accesses(step.action)) {
       access(self, *file, step, results);
+    } else if (step.action == Action::get_size) {
+      get_size(self, *file, result);
     } else {
-      results.calls.front()[rank].error = error_of(change(self, *file, step));
+      note(self, result, [&] { result.error = error_of(change(self, *file, step)); });
     }
   }
 
@@ -313,7 +340,7 @@ class Trial {
       const file::Outcome outcome = is_collective(step.action)
                                         ? self.run(file.transfer_all(access, std::nullopt))
                                         : file.transfer(access);
-      results.calls[call][rank] = {outcome.bytes, outcome.error};
+      results.calls[call][rank] = {outcome.bytes, outcome.error, {}};
     }
   }
 
@@ -321,6 +348,19 @@ class Trial {
     if (!step.pauses.empty()) {
       self.job().scheduler().sleep(step.pauses[static_cast<std::size_t>(self.rank())]);
     }
+  }
+
+  void get_size(sim::RankOfJob& self, file::OpenFile& file, Returned& result) {
+    self.barrier();
+    note(self, result, [&] {
+      const Result<std::int64_t> size = file.size();
+      if (size) {
+        result.bytes = *size;
+      } else {
+        result.error = size.error();
+      }
+    });
+    self.barrier();
   }
 
   static Status change(sim::RankOfJob& self, file::OpenFile& file, const Step& step) {
@@ -372,12 +412,12 @@ class Trial {
     compute(self, step);
     progress();
     const file::Outcome outcome = file.transfer(access_beside(file, step, step.beside[rank]));
-    results.beside[rank] = {outcome.bytes, outcome.error};
+    results.beside[rank] = {outcome.bytes, outcome.error, {}};
     progress();
     for (std::size_t call = 0; call < pending.size(); ++call) {
       pending[call]->finish();
       const file::Outcome& done = pending[call]->value();
-      results.calls[call][rank] = {done.bytes, done.error};
+      results.calls[call][rank] = {done.bytes, done.error, {}};
     }
   }
 
@@ -396,6 +436,9 @@ class Trial {
     const std::int64_t own_limit = shared_was_refused_ ? shared_limit : 0;
     const std::int64_t limit = peak_bytes_max + ranks * (peak_bytes_max_of_rank + own_limit);
     if (peak > limit) return larger("the process", peak, limit);
+    const std::int64_t reserved_limit = shared_was_refused_ ? shared_limit : reserved_bytes_max;
+    const std::int64_t reserved = take_largest_mapping();
+    if (reserved > reserved_limit) return larger("reserved memory", reserved, reserved_limit);
     if (shared_bytes_max_ <= shared_limit) return std::nullopt;
     return larger("the shared memory of a node", shared_bytes_max_, shared_limit);
   }
@@ -404,6 +447,7 @@ class Trial {
   const std::size_t rank_count_;
   std::vector<Step> steps_;  // with the buffers of this run
   Results results_;
+  std::vector<Returned*> running_;       // of each rank's call whose store calls are noted
   collective::fixtures::Random random_;  // by how much messages are late
   Refusals refusals_;                    // of shared memory
   std::int64_t shared_bytes_max_ = 0;    // of memory that the ranks of a node share

@@ -17,7 +17,8 @@ bool is_transfer(StoreCall operation) {
 
 }  // namespace
 
-FaultInjector::FaultInjector(FaultPlan plan, int rank) {
+FaultInjector::FaultInjector(FaultPlan plan, int rank, FaultObserver observer)
+    : observer_(std::move(observer)) {
   const auto is_mine = [&](const auto& rule) { return !rule.rank || *rule.rank == rank; };
   for (Fault& fault : plan.faults) {
     if (is_mine(fault)) faults_.push_back({std::move(fault)});
@@ -38,11 +39,17 @@ std::optional<int> FaultInjector::count_call(StoreCall operation, const std::str
 std::optional<TransferFault> FaultInjector::count_transfer(StoreCall operation,
                                                            const std::string& path,
                                                            const Extent& range) {
+  std::optional<TransferFault> fault = find_fault({operation, range}, path);
+  if (fault && observer_) observer_(operation);
+  return fault;
+}
+
+std::optional<TransferFault> FaultInjector::find_fault(const Call& call, const std::string& path) {
   const std::lock_guard<std::mutex> guard(mutex_);
   std::optional<TransferFault> first;
   for (Counted& counted : faults_) {
     if (!is_part_of(counted.fault.path_part, path)) continue;
-    const std::optional<std::int64_t> bytes = bytes_before_fault(counted, {operation, range});
+    const std::optional<std::int64_t> bytes = bytes_before_fault(counted, call);
     if (!bytes) continue;
     if (!first || *bytes < first->bytes) first = {*bytes, counted.fault.system_errno};
   }

@@ -3,6 +3,7 @@
 #define NACRE_TESTING_FAULTS_FAULT_INJECTOR_H_
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,10 +21,14 @@ struct TransferFault {
   int system_errno = 0;
 };
 
+/// Is told of each call that fails.
+using FaultObserver = std::function<void(StoreCall operation)>;
+
 /// Counts the calls of one rank. Thread-safe.
 class FaultInjector {
  public:
-  FaultInjector(FaultPlan plan, int rank);
+  /// `observer`: may be null; called by any thread.
+  FaultInjector(FaultPlan plan, int rank, FaultObserver observer);
 
   /// Counts a call other than read and write. Returns its errno if it must fail. If several faults
   /// apply, the first of the plan is returned.
@@ -50,6 +55,7 @@ class FaultInjector {
     Extent range;
   };
 
+  [[nodiscard]] std::optional<TransferFault> find_fault(const Call& call, const std::string& path);
   /// The bytes that `call` transfers before the fault; nullopt if the fault does not apply.
   static std::optional<std::int64_t> bytes_before_fault(Counted& counted, const Call& call);
   static std::optional<std::int64_t> bytes_before_fault(Counted& counted, const NthCall& trigger,
@@ -65,6 +71,7 @@ class FaultInjector {
     SlowLink link;
   };
 
+  FaultObserver observer_;
   std::mutex mutex_;  ///< guards faults_ and the links of delays_
   std::vector<Counted> faults_;
   std::vector<Delayed> delays_;

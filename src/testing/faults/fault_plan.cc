@@ -253,6 +253,11 @@ Delay delay_of(Rule& rule) {
 
 }  // namespace
 
+std::string_view name_of(StoreCall operation) {
+  return std::ranges::find(operations, operation, [](const auto& row) { return row.second; })
+      ->first;
+}
+
 Result<FaultPlan> parse_fault_plan(std::string_view spec) {
   FaultPlan plan;
   for (const std::string_view part : split(spec, ';')) {

@@ -33,6 +33,9 @@ enum class StoreCall : std::uint8_t {
   write_locks,  ///< a group lock, narrow locks, or locks ahead of writes
 };
 
+/// As in a plan.
+[[nodiscard]] std::string_view name_of(StoreCall operation);
+
 /// The errno of a fault that ends the process with SIGKILL.
 inline constexpr int kills_process = -1;
 

@@ -12,7 +12,6 @@
 #include "store/forwarding.h"
 #include "store/pieces.h"
 #include "store/system/errno.h"
-#include "testing/faults/fault_injector.h"
 
 namespace nacre::testing {
 namespace {
@@ -231,9 +230,10 @@ class FaultyCounter final : public store::SharedCounter {
 
 }  // namespace
 
-FaultyStore::FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank)
+FaultyStore::FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank,
+                         FaultObserver observer)
     : store::ForwardingStore(std::move(inner)),
-      injector_(std::make_shared<FaultInjector>(std::move(plan), rank)) {}
+      injector_(std::make_shared<FaultInjector>(std::move(plan), rank, std::move(observer))) {}
 
 Result<std::unique_ptr<store::StoreFile>> FaultyStore::open(const std::string& path,
                                                             const store::OpenOptions& options) {

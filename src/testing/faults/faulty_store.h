@@ -8,11 +8,10 @@
 #include "base/result.h"
 #include "store/forwarding.h"
 #include "store/store.h"
+#include "testing/faults/fault_injector.h"
 #include "testing/faults/fault_plan.h"
 
 namespace nacre::testing {
-
-class FaultInjector;
 
 /// Forwards the calls of one rank, on the store and on its files, to `inner`, except calls that the
 /// plan makes fail. An injected Error is like the system's, with " (injected)" at the end of its
@@ -20,7 +19,9 @@ class FaultInjector;
 /// Thread-safe.
 class FaultyStore final : public store::ForwardingStore {
  public:
-  FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank);
+  /// `observer`: is told of each call that fails; called by any thread.
+  FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank,
+              FaultObserver observer = nullptr);
 
   Result<std::unique_ptr<store::StoreFile>> open(const std::string& path,
                                                  const store::OpenOptions& options) override;

@@ -9,7 +9,7 @@
 #include "collective/exchange/domain_messages.h"
 #include "collective/files/file_jobs.h"
 #include "collective/rounds/round_copies.h"
-#include "plan/call/thresholds.h"
+#include "plan/types/type_map.h"
 
 namespace nacre::collective {
 namespace {

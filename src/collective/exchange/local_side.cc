@@ -1,7 +1,7 @@
 #include "collective/exchange/local_side.h"
 
 #include "collective/rounds/round_copies.h"
-#include "plan/call/thresholds.h"
+#include "plan/types/type_map.h"
 
 namespace nacre::collective {
 namespace {

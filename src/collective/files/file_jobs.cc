@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "collective/rounds/round_copies.h"
-#include "plan/call/thresholds.h"
+#include "plan/types/type_map.h"
 
 namespace nacre::collective {
 namespace {

@@ -26,6 +26,21 @@ static bool lists_runs(const TypeMap& type) {
          type.footprint_bytes() >= bytes_per_block_min * type.run_count();
 }
 
+/// The gaps of an access with data. As estimate_run_count(), if it begins or ends inside a copy.
+static void add_gaps(const FileAccess& access, AccessSummary& summary) {
+  const TypeMap& type = access.view.type;
+  if (type.is_contiguous()) return;
+  const auto copies = static_cast<float>(access.byte_count) / static_cast<float>(type.size());
+  const float between = std::max(0.0F, copies - 1);
+  const std::int64_t gap = type.extent() - type.true_extent();
+  const bool is_wide = gap > bridged_gap_bytes;
+  const auto total = [&](std::int64_t of_copy, std::int64_t of_gap) {
+    return copies * static_cast<float>(of_copy) + between * static_cast<float>(of_gap);
+  };
+  summary.wide_gap_count = total(type.wide_gap_count(), is_wide ? 1 : 0);
+  summary.near_gap_bytes = total(type.near_gap_bytes(), is_wide || gap < 0 ? 0 : gap);
+}
+
 AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, std::int32_t node,
                         const StripeMap* stripes) {
   AccessSummary summary;
@@ -35,7 +50,8 @@ AccessSummary summarize(const FileAccess& access, const MemoryAccess& memory, st
   summary.bytes = access.byte_count;
   summary.run_count = estimate_run_count(access.view.type, access.byte_count);
   summary.memory_run_count = estimate_run_count(memory.type, access.byte_count);
-  if (lists_runs(access.view.type)) summary.listed_run_count = summary.run_count;
+  summary.lists_runs = lists_runs(access.view.type);
+  add_gaps(access, summary);
   summary.span_bytes = summary.bounds.length;
   summary.bytes_max = access.byte_count;
   summary.rank_count = 1;
@@ -75,13 +91,15 @@ void fold(AccessSummary& into, const AccessSummary& from) {
   into.bytes = saturating_add(into.bytes, from.bytes);
   into.run_count = saturating_add(into.run_count, from.run_count);
   into.memory_run_count = saturating_add(into.memory_run_count, from.memory_run_count);
-  into.listed_run_count = saturating_add(into.listed_run_count, from.listed_run_count);
+  into.wide_gap_count += from.wide_gap_count;
+  into.near_gap_bytes += from.near_gap_bytes;
   into.span_bytes = saturating_add(into.span_bytes, from.span_bytes);
   into.bytes_max = std::max(into.bytes_max, from.bytes_max);
   into.rank_count += from.rank_count;
   into.monotone = into.monotone && from.monotone;
   into.slots |= from.slots;
   into.whole_pages = into.whole_pages && from.whole_pages;
+  into.lists_runs = into.lists_runs || from.lists_runs;
   fold_nodes(into, from);
 }
 

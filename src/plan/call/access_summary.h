@@ -22,15 +22,16 @@ struct AccessSummary {
   std::int64_t run_count = 0;  ///< runs in the file, all ranks; estimated if an access begins or
                                ///< ends inside a copy of its type
   std::int64_t memory_run_count = 0;  ///< the same in memory
-  /// Of run_count, the runs of views that list them one by one; strides need no list.
-  std::int64_t listed_run_count = 0;
-  std::int64_t span_bytes = 0;  ///< sum of the ranks' bounds; > bounds.length if they overlap
-  std::int64_t bytes_max = 0;   ///< most data bytes of one rank
-  std::int32_t rank_count = 0;  ///< ranks with data
-  // Bit fields, because each rank sends a summary with each call.
-  std::int32_t other_nodes : 28 = 0;  ///< with data, beside `node`
+  // Estimates for predictions, short because each rank sends a summary with each call.
+  float wide_gap_count = 0;           ///< of run_count, those behind a gap that reads do not bridge
+  float near_gap_bytes = 0;           ///< of all other gaps between runs of one rank
+  std::int64_t span_bytes = 0;        ///< sum of the ranks' bounds; > bounds.length if they overlap
+  std::int64_t bytes_max = 0;         ///< most data bytes of one rank
+  std::int32_t rank_count = 0;        ///< ranks with data
+  std::int32_t other_nodes : 27 = 0;  ///< with data, beside `node`
   bool monotone : 1 = true;           ///< every rank's view is TypeMap::tiles_monotone()
   bool whole_pages : 1 = true;        ///< of all ranks; StripesTouched
+  bool lists_runs : 1 = false;        ///< a view lists many runs one by one; strides need no list
   /// Equal calls lead to this one, and rank 0 has not read elsewhere since the last of them. This
   /// and the next are set by rank 0 at last.
   bool in_steps : 1 = false;

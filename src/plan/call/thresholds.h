@@ -6,11 +6,6 @@
 
 namespace nacre::plan {
 
-/// An aggregator that reads parts of a round also reads gaps up to this long: another call would
-/// cost more than the bytes, far more over a network. This applies to local files too: other nodes
-/// mostly request the bytes of the gap.
-inline constexpr std::int64_t bridged_gap_bytes = 16 << 10;
-
 /// In bytes unless a name says otherwise.
 struct Thresholds {
   /// A rank accesses runs of at least this length by itself. A call costs about 2 us at any size, a

@@ -285,10 +285,12 @@ class CostModel {
     const double from_others = received * remote;
     // Listed runs are sent, received and searched one by one: 110 ns each, where runs of strides
     // took 20 ns (climate, local file system, 2 cores).
-    constexpr double listed_run_pieces = 5;
-    const double pieces = (real(summary_.run_count) + memory_pieces() +
-                           listed_run_pieces * real(summary_.listed_run_count)) /
-                          hosts_;
+    const double listed = summary_.lists_runs ? 5 : 0;
+    // Rounds in the order of the ranks are read piece by piece (bt, 16 ranks, local file system, 2
+    // cores: 150 ns each more than rounds in the order of the file).
+    const double read_singly = !writes() && row_.order == RoundOrder::rank ? 5 : 0;
+    const double pieces =
+        (real(summary_.run_count) * (1 + listed + read_singly) + memory_pieces()) / hosts_;
     const double of_pieces = pieces * real(machine_.piece_ns) * nanosecond;
     const double unpacking = remote * of_pieces / 2;
     busy(Resource::cores) =

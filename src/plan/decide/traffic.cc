@@ -143,11 +143,8 @@ class TrafficModel {
     const bool reads_range = !writes() && plan_.whole_rounds && !row_.needs_groups();
     traffic.bytes = reads_range ? real(plan_.end - plan_.origin) : real(summary_.distinct_bytes());
     traffic.writers = writers_among_aggregators();
-    const bool bridges = !writes() && row_.needs_groups() && bridges_gaps();
-    if (bridges) {  // interleaved groups read each other's pieces too
-      const double of_all_groups = traffic.writers * real(summary_.bounds.length);
-      traffic.bytes = std::max(traffic.bytes, std::min(spans_of(traffic.writers), of_all_groups));
-    }
+    const bool by_groups = !writes() && row_.needs_groups();
+    if (by_groups) traffic.bytes = bytes_of_groups(traffic);
     const double sets = plan_.aggregator_sets;
     traffic.nodes = std::min({nodes_, traffic.writers, sets > 0 ? sets : nodes_});
     divide_evenly(traffic);
@@ -156,8 +153,9 @@ class TrafficModel {
         std::clamp(real(std::max<std::int64_t>(1, plan_.cycle_bytes)), 1.0, std::max(1.0, each));
     // A round holds as many bytes as are wanted, and one read bridges the gaps between them.
     traffic.calls =
-        bridges ? std::max(traffic.writers, real(summary_.bytes) / cycle)
-                : traffic.bytes / std::min(cycle, std::max(1.0, contiguous(traffic.writers)));
+        by_groups
+            ? std::max(traffic.writers * reads_of_group(traffic), real(summary_.bytes) / cycle)
+            : traffic.bytes / std::min(cycle, std::max(1.0, contiguous(traffic.writers)));
     const double read_ahead = real(std::max<std::int64_t>(1, machine_.read_bytes));
     traffic.in_flight = plan_.whole_rounds
                             ? read_ahead
@@ -166,6 +164,27 @@ class TrafficModel {
     traffic.osts = stripes_.osts_of(real(summary_.bounds.length));
     share_osts(traffic);
     return traffic;
+  }
+
+  /// Bytes that groups read: also those in the gaps that they bridge, which may be pieces of other
+  /// groups.
+  [[nodiscard]] double bytes_of_groups(const Traffic& traffic) const {
+    if (bridges_all_gaps()) {
+      const double of_all_groups = traffic.writers * real(summary_.bounds.length);
+      return std::max(traffic.bytes, std::min(spans_of(traffic.writers), of_all_groups));
+    }
+    // The ranks of a group are assumed to fill each other's gaps.
+    const double of_rank = (real(summary_.bytes) + summary_.near_gap_bytes) / summary_.rank_count;
+    return std::max(traffic.bytes, traffic.writers * of_rank);
+  }
+
+  [[nodiscard]] bool bridges_all_gaps() const { return summary_.wide_gap_count < 1; }
+
+  /// Reads of a group, if each goes on up to the next wide gap.
+  [[nodiscard]] double reads_of_group(const Traffic& traffic) const {
+    const double of_rank = 1 + double{summary_.wide_gap_count} / summary_.rank_count;
+    if (summary_.is_interleaved() || bridges_all_gaps()) return of_rank;
+    return of_rank * std::max(1.0, real(summary_.rank_count) / traffic.writers);
   }
 
   /// Bytes of the longest contiguous access of an aggregator.
@@ -245,7 +264,7 @@ class TrafficModel {
     const bool by_ranges = plan_.whole_rounds && plan_.pattern == DomainPattern::even;
     if (keep_own_stripes()) return true;
     if (!by_ranks && !by_ranges) return false;
-    return row_.needs_groups() ? bridges_gaps() && plan_.round_count <= 1
+    return row_.needs_groups() ? bridges_all_gaps() && plan_.round_count <= 1
                                : traffic.calls <= traffic.writers;
   }
 
@@ -262,12 +281,6 @@ class TrafficModel {
   [[nodiscard]] bool has_whole_stripes() const {
     const auto stripe = static_cast<std::int64_t>(stripes_.stripe_bytes);
     return summary_.bounds.length % stripe == 0 && summary_.bounds.offset % stripe == 0;
-  }
-
-  /// Whether a read of one rank's pieces bridges the gaps between them, if these are equal.
-  [[nodiscard]] bool bridges_gaps() const {
-    const std::int64_t gaps = summary_.run_count - summary_.rank_count;
-    return gaps <= 0 || (summary_.span_bytes - summary_.bytes) / gaps <= bridged_gap_bytes;
   }
 
   /// Whether the aggregators that share OSTs are on one node: if the nodes, assumed to have as many

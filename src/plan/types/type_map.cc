@@ -239,6 +239,8 @@ std::int64_t TypeMap::extent() const { return node_->ub - node_->lb; }
 std::int64_t TypeMap::true_lb() const { return node_->true_lb; }
 std::int64_t TypeMap::true_extent() const { return node_->data_span(); }
 std::int64_t TypeMap::run_count() const { return node_->run_count; }
+std::int64_t TypeMap::wide_gap_count() const { return node_->wide_gap_count; }
+std::int64_t TypeMap::near_gap_bytes() const { return node_->near_gap_bytes; }
 bool TypeMap::is_contiguous() const {
   return node_->is_run() && node_->size == extent() && (node_->size == 0 || true_lb() == lb());
 }

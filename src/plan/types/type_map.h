@@ -21,6 +21,11 @@ namespace nacre::plan {
 struct TypeNode;  // the tree behind a TypeMap (type_node.h), private to this floor
 class Range;
 
+/// An aggregator that reads parts of a round also reads gaps up to this long: another call would
+/// cost more than the bytes, far more over a network. This applies to local files too: other nodes
+/// mostly request the bytes of the gap.
+inline constexpr std::int64_t bridged_gap_bytes = 16 << 10;
+
 /// An immutable value; copies share the tree, and any thread may use them. Builders normalise:
 /// equal layouts from different constructors (a vector of contiguous blocks, a subarray, an indexed
 /// type with a constant step) get the same few kinds of nodes. Builders return ErrorClass::type if
@@ -62,6 +67,10 @@ class TypeMap {
   [[nodiscard]] std::int64_t true_extent() const;  ///< last byte touched + 1 - true_lb
   /// Runs in one copy. Adjacent runs of different branches of the tree count separately.
   [[nodiscard]] std::int64_t run_count() const;
+  /// Gaps of more than bridged_gap_bytes between runs of one copy.
+  [[nodiscard]] std::int64_t wide_gap_count() const;
+  /// The bytes of all other gaps between runs of one copy.
+  [[nodiscard]] std::int64_t near_gap_bytes() const;
   /// One run that fills the extent from lb on: copies have no gaps.
   [[nodiscard]] bool is_contiguous() const;
   /// Offsets never decrease along the data stream and no byte occurs twice.

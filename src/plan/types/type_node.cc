@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_cast.h"
+#include "plan/types/type_map.h"
 
 namespace nacre::plan {
 namespace {
@@ -101,6 +102,34 @@ bool blocks_are_monotone(const TypeNode& child, const std::vector<Block>& blocks
   return true;
 }
 
+/// Adds `times` equal gaps. Runs that overlap or go backwards have none.
+void add_gaps(TypeNode& node, std::int64_t gap, std::int64_t times) {
+  if (gap > bridged_gap_bytes) {
+    node.wide_gap_count = saturating_add(node.wide_gap_count, times);
+  } else if (gap > 0) {
+    node.near_gap_bytes = saturating_add(node.near_gap_bytes, saturating_multiply(gap, times));
+  }
+}
+
+void add_gaps_of(TypeNode& node, const TypeNode& part, std::int64_t times) {
+  node.wide_gap_count =
+      saturating_add(node.wide_gap_count, saturating_multiply(part.wide_gap_count, times));
+  node.near_gap_bytes =
+      saturating_add(node.near_gap_bytes, saturating_multiply(part.near_gap_bytes, times));
+}
+
+/// `blocks` have 64-bit bounds.
+void add_gaps_of_blocks(TypeNode& node, const TypeNode& child, const std::vector<Block>& blocks,
+                        std::int64_t stride) {
+  std::int64_t end = blocks.front().displacement;
+  for (const Block& block : blocks) {
+    add_gaps(node, block.displacement - end, 1);
+    add_gaps(node, stride - child.data_span(), block.copies - 1);
+    add_gaps_of(node, child, block.copies);
+    end = block.displacement + (block.copies - 1) * stride + child.data_span();
+  }
+}
+
 std::int64_t runs_of_blocks(const TypeNode& child, std::int64_t copies, std::int64_t blocks,
                             std::int64_t stride) {
   if (child.is_run() && stride == child.size) return blocks;
@@ -120,6 +149,7 @@ NodePointer make_indexed(const NodePointer& child, std::vector<Block> blocks, st
   const bool single = all_have(blocks, 1);
   node.stride = single ? 0 : stride;
   node.monotone = blocks_are_monotone(*node.child, blocks, stride);
+  add_gaps_of_blocks(node, *node.child, blocks, stride);
 
   std::vector<std::int64_t> numbers;
   numbers.reserve(blocks.size() + 1);
@@ -211,6 +241,8 @@ Result<NodePointer> make_copies(const NodePointer& child, std::int64_t count, st
   node.shift = child->shift;
   node.run_count = saturating_multiply(child->run_count, count);
   node.monotone = copies_are_monotone(*child, count, stride);
+  add_gaps_of(node, *child, count);
+  add_gaps(node, stride - child->data_span(), count - 1);
   set_bounds(node, data);
   if (child->kind == Kind::repeat && checked_multiply(child->stride, child->count) == stride) {
     node.count = child->count * count;
@@ -283,6 +315,8 @@ Result<NodePointer> make_members(const std::vector<NodePointer>& parts) {
   std::int64_t end = data.begin();
   for (const NodePointer& m : members) {
     node.monotone = node.monotone && m->monotone && m->true_lb >= end;
+    if (node.size > 0) add_gaps(node, m->true_lb - end, 1);
+    add_gaps_of(node, *m, 1);
     end = m->true_ub;
     list->first_byte.push_back(node.size);
     const auto size = checked_add(node.size, m->size);

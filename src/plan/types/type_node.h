@@ -62,6 +62,8 @@ struct TypeNode {
   std::int64_t true_lb = 0;  ///< 0 for a node without data
   std::int64_t true_ub = 0;
   std::int64_t run_count = 0;
+  std::int64_t wide_gap_count = 0;  ///< as in TypeMap
+  std::int64_t near_gap_bytes = 0;
   std::int64_t count = 0;   ///< repeat
   std::int64_t stride = 0;  ///< repeat; indexed: 0 if every block holds one copy
   NodePointer child;        ///< repeat, indexed

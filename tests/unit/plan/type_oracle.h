@@ -49,6 +49,22 @@ inline bool runs_decrease(const std::vector<std::int64_t>& bytes) {
   return false;
 }
 
+/// Gaps that reads do not bridge, and the bytes of all others.
+struct Gaps {
+  std::int64_t wide_count = 0;
+  std::int64_t near_bytes = 0;
+};
+/// `bytes` ascend.
+inline Gaps gaps_of(const std::vector<std::int64_t>& bytes) {
+  Gaps gaps;
+  for (std::size_t i = 1; i < bytes.size(); ++i) {
+    const std::int64_t gap = bytes[i] - bytes[i - 1] - 1;
+    (gap > bridged_gap_bytes ? gaps.wide_count : gaps.near_bytes) +=
+        gap > bridged_gap_bytes ? 1 : gap;
+  }
+  return gaps;
+}
+
 inline void check_against(const TypeMap& map, const PlainType& plain) {
   REQUIRE(map.size() == std::ssize(plain.bytes));
   CHECK(map.lb() == plain.lb);
@@ -60,6 +76,11 @@ inline void check_against(const TypeMap& map, const PlainType& plain) {
   const bool monotone =
       std::ranges::adjacent_find(plain.bytes, std::ranges::greater_equal()) == plain.bytes.end();
   CHECK(map.is_monotone() == monotone);
+  if (monotone) {
+    const Gaps gaps = gaps_of(plain.bytes);
+    CHECK(map.wide_gap_count() == gaps.wide_count);
+    CHECK(map.near_gap_bytes() == gaps.near_bytes);
+  }
   // The map may split runs, so it may see a decrease that longer runs do not have.
   if (runs_decrease(plain.bytes)) CHECK_FALSE(map.is_nondecreasing());
   if (std::ranges::is_sorted(plain.bytes)) CHECK(map.is_nondecreasing());

@@ -62,7 +62,7 @@ TEST_CASE("the summary of a rank without data takes the node of the other") {
   CHECK(summary.node_bytes_max() == 20);
 }
 
-TEST_CASE("runs that a view lists one by one are counted apart from those of strides") {
+TEST_CASE("a summary knows whether a view lists its runs one by one") {
   constexpr std::int64_t runs = 1000;
   std::vector<std::int64_t> lengths;
   std::vector<std::int64_t> offsets;
@@ -72,11 +72,29 @@ TEST_CASE("runs that a view lists one by one are counted apart from those of str
   }
   const TypeMap listed = TypeMap::indexed(TypeMap::bytes(1), lengths, offsets).value();
   const TypeMap strided = TypeMap::repeat(TypeMap::bytes(3), runs, 20).value();
-  AccessSummary both = summary_of(listed);
-  CHECK(both.listed_run_count == runs);
-  fold(both, summary_of(strided));
-  CHECK(both.listed_run_count == runs);
+  AccessSummary both = summary_of(strided);
+  CHECK_FALSE(bool{both.lists_runs});
+  fold(both, summary_of(listed));
+  CHECK(bool{both.lists_runs});
   CHECK(both.run_count == 2 * runs);
+}
+
+TEST_CASE("gaps that reads bridge are told from others, also between copies of the view") {
+  const TypeMap rows = TypeMap::repeat(TypeMap::bytes(100), 8, 300).value();
+  const TypeMap planes = TypeMap::repeat(rows, 3, 50'000).value();
+  AccessSummary both = summary_of(planes);
+  CHECK(both.wide_gap_count == 2);
+  CHECK(both.near_gap_bytes == 3 * 7 * 200);
+  const auto tiled = [&](std::int64_t extent) {
+    const FileAccess access{{planes.resized(0, extent).value(), 0}, 0, 4 * planes.size()};
+    return summarize(access, {nullptr, TypeMap::bytes(1), access.byte_count});
+  };
+  CHECK(tiled(planes.extent() + 1000).wide_gap_count == 4 * 2);
+  CHECK(tiled(planes.extent() + 1000).near_gap_bytes == 4 * 3 * 7 * 200 + 3 * 1000);
+  CHECK(tiled(planes.extent() + 20'000).wide_gap_count == 4 * 2 + 3);
+  fold(both, tiled(planes.extent() + 20'000));
+  CHECK(both.wide_gap_count == 2 + 11);
+  CHECK(both.near_gap_bytes == 5 * 3 * 7 * 200);
 }
 
 }  // namespace nacre::plan

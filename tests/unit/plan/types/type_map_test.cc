@@ -53,6 +53,28 @@ TEST_CASE("displacements decrease where a block begins before the block before i
   CHECK_FALSE(both(1).is_nondecreasing());
 }
 
+TEST_CASE("gaps are counted as in the plain list, wide ones too") {
+  const auto agrees = [](const TypeMap& map) {
+    std::vector<std::int64_t> bytes;
+    for (std::int64_t i = 0; i < map.size(); ++i) bytes.push_back(offset_of({map, 0}, i));
+    const fixtures::Gaps gaps = fixtures::gaps_of(bytes);
+    CHECK(gaps.wide_count > 0);
+    CHECK(map.wide_gap_count() == gaps.wide_count);
+    CHECK(map.near_gap_bytes() == gaps.near_bytes);
+  };
+  const TypeMap rows = TypeMap::repeat(TypeMap::bytes(3), 4, 10).value();
+  agrees(TypeMap::repeat(rows, 3, 20'000).value());
+  const std::vector<std::int64_t> lengths{1, 3, 2};
+  const std::vector<std::int64_t> displacements{5, 30'000, 30'200};
+  agrees(TypeMap::indexed(rows, lengths, displacements).value());
+  agrees(
+      TypeMap::repeat(TypeMap::indexed(rows, lengths, displacements).value(), 2, 90'000).value());
+  const TypeMap planes = TypeMap::repeat(rows, 3, 20'000).value();
+  const std::vector<TypeMap::Field> fields{
+      {7, 1, TypeMap::bytes(2).node()}, {40, 1, planes.node()}, {90'000, 2, rows.node()}};
+  agrees(TypeMap::structure(fields).value());
+}
+
 TEST_CASE("random monotone views: bytes_before inverts offset_of, also between tiles") {
   MESSAGE("seed " << seed + 2);
   TypeGenerator generator(seed + 2);

@@ -19,16 +19,19 @@ bool keeps_pages_apart(const CollectivePlan& plan, const StripeMap& stripes) {
          });
 }
 
-/// Whether several nodes write to a file whose OSTs are known.
-bool nodes_write_to_osts(const CollectiveSettings& settings, const Participants& participants) {
-  return participants.direction == Direction::write && participants.node_count > 1 &&
-         settings.stripes != nullptr && settings.stripes->names_osts();
+bool several_nodes_write(const Participants& participants) {
+  return participants.direction == Direction::write && participants.node_count > 1;
+}
+
+bool knows_osts(const CollectiveSettings& settings) {
+  return settings.stripes != nullptr && settings.stripes->names_osts();
 }
 
 /// Whether several aggregators, perhaps of several nodes, write to one OST.
 bool writers_share_osts(const CollectivePlan& plan, const CollectiveSettings& settings,
                         const Participants& participants) {
-  return nodes_write_to_osts(settings, participants) && row_of(plan).domains == DomainsOf::file &&
+  return several_nodes_write(participants) && knows_osts(settings) &&
+         row_of(plan).domains == DomainsOf::file &&
          share_osts(domains_of(plan, settings), *settings.stripes);
 }
 
@@ -75,11 +78,11 @@ std::string_view write_locks_obstacle(const CollectivePlan& plan,
                                       const Participants& participants) {
   const WriteLocks wish = settings.write_locks;
   if (wish == WriteLocks::usual || plan.write_locks == wish) return {};
-  if (!nodes_write_to_osts(settings, participants)) return {};
+  const bool is_alone =
+      plan.reason == PlanReason::no_data || plan.reason == PlanReason::single_rank;
+  if (is_alone || !several_nodes_write(participants)) return {};
+  if (!knows_osts(settings)) return "the file has no OSTs, or they are unknown";
   if (row_of(plan).domains != DomainsOf::file) {
-    const bool is_alone =
-        plan.reason == PlanReason::no_data || plan.reason == PlanReason::single_rank;
-    if (is_alone) return {};
     return plan.reason == PlanReason::unordered_view
                ? "a view whose offsets decrease is written without aggregators"
                : "only the aggregators of two_phase have such locks (nacre_algorithm)";

@@ -138,6 +138,8 @@ TEST_CASE("what keeps a plan from the requested locks is said") {
   plan.reason = PlanReason::unordered_view;
   CHECK(write_locks_obstacle(plan, settings, eight_nodes).find("decrease") !=
         std::string_view::npos);
+  settings.stripes = nullptr;
+  CHECK(obstacle_to(settings).find("no OSTs") != std::string::npos);
   settings.write_locks = WriteLocks::usual;
   CHECK(obstacle_to(settings).empty());
 }

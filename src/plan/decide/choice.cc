@@ -173,7 +173,7 @@ bool has_one_aggregator_per_set(const CollectivePlan& plan, Direction direction)
           (plan.end - plan.origin) / plan.block_bytes > plan.aggregator_sets);
 }
 
-/// Of groups, only those that read in steps are predicted with caution.
+/// Of groups on striped files, only those that read in steps are predicted with caution.
 bool reads_in_steps(const PredictedPlan& groups) { return groups.caution > 1; }
 
 /// A rank that reads directly or for a group sends a request, and needs a lock, for each OST of its

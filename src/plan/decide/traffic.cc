@@ -173,8 +173,10 @@ class TrafficModel {
       const double of_all_groups = traffic.writers * real(summary_.bounds.length);
       return std::max(traffic.bytes, std::min(spans_of(traffic.writers), of_all_groups));
     }
+    const double of_ranks = real(summary_.bytes) + summary_.near_gap_bytes;
+    if (!summary_.is_interleaved()) return std::max(traffic.bytes, of_ranks);
     // The ranks of a group are assumed to fill each other's gaps.
-    const double of_rank = (real(summary_.bytes) + summary_.near_gap_bytes) / summary_.rank_count;
+    const double of_rank = std::min(of_ranks / summary_.rank_count, real(summary_.bounds.length));
     return std::max(traffic.bytes, traffic.writers * of_rank);
   }
 

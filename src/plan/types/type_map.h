@@ -67,7 +67,8 @@ class TypeMap {
   [[nodiscard]] std::int64_t true_extent() const;  ///< last byte touched + 1 - true_lb
   /// Runs in one copy. Adjacent runs of different branches of the tree count separately.
   [[nodiscard]] std::int64_t run_count() const;
-  /// Gaps of more than bridged_gap_bytes between runs of one copy.
+  /// Gaps of more than bridged_gap_bytes between runs of one copy. Of a map that is not monotone,
+  /// this and the next are estimates.
   [[nodiscard]] std::int64_t wide_gap_count() const;
   /// The bytes of all other gaps between runs of one copy.
   [[nodiscard]] std::int64_t near_gap_bytes() const;

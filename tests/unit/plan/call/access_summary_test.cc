@@ -14,11 +14,11 @@ AccessSummary rank_at(std::int64_t offset, std::int64_t bytes, std::int32_t node
   return summarize(access, {nullptr, TypeMap::bytes(1), bytes}, node);
 }
 
-AccessSummary summary_of(const TypeMap& view) {
+AccessSummary summary_of(const TypeMap& view, std::int64_t copies = 1) {
   FileAccess access;
   access.view.type = view;
-  access.byte_count = view.size();
-  return summarize(access, {nullptr, TypeMap::bytes(1), view.size()});
+  access.byte_count = copies * view.size();
+  return summarize(access, {nullptr, TypeMap::bytes(1), access.byte_count});
 }
 
 }  // namespace
@@ -86,8 +86,7 @@ TEST_CASE("gaps that reads bridge are told from others, also between copies of t
   CHECK(both.wide_gap_count == 2);
   CHECK(both.near_gap_bytes == 3 * 7 * 200);
   const auto tiled = [&](std::int64_t extent) {
-    const FileAccess access{{planes.resized(0, extent).value(), 0}, 0, 4 * planes.size()};
-    return summarize(access, {nullptr, TypeMap::bytes(1), access.byte_count});
+    return summary_of(planes.resized(0, extent).value(), 4);
   };
   CHECK(tiled(planes.extent() + 1000).wide_gap_count == 4 * 2);
   CHECK(tiled(planes.extent() + 1000).near_gap_bytes == 4 * 3 * 7 * 200 + 3 * 1000);

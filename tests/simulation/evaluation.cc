@@ -148,6 +148,7 @@ class Evaluation {
   [[nodiscard]] static Findings evaluate_sizes(const ByRank& ranks, const PossibleFile& possible) {
     for (const Returned& one : ranks) {
       if (one.error) continue;
+      if (Findings wrong = dropped({one}, "get_size")) return wrong;
       if (Findings wrong = possible.misfit_of_size(one.bytes)) return "get_size: " + *wrong;
     }
     return std::nullopt;

@@ -40,8 +40,7 @@ struct LateMessages {
 };
 
 /// An allocation fails, the nth (from 1): of memory that the ranks of a node share (each creates it
-/// or attaches it), or of those
-/// that the library allocates for data and whose failure it handles.
+/// or attaches it), or of those that the library allocates for data and whose failure it handles.
 struct RefusedMemory {
   bool is_shared = true;
   std::int64_t nth = 1;

@@ -109,12 +109,16 @@ std::optional<std::string> PossibleFile::misfit_of_size(std::int64_t size) const
   std::int64_t smallest = size_min_;
   for (const Unsynced& one : unsynced_) smallest = std::min(smallest, one.extent.offset);
   if (size >= smallest && size <= size_max_) return std::nullopt;
-  return "the size is " + std::to_string(size) + ", not " + std::to_string(smallest) +
-         (smallest == size_max_ ? "" : " to " + std::to_string(size_max_));
+  return "the size is " + std::to_string(size) + ", not " + std::to_string(smallest) + " to " +
+         std::to_string(size_max_);
 }
 
 std::optional<std::string> PossibleFile::open(const file::AccessMode& mode, bool succeeded) {
   if (!succeeded) {
+    if (mode.create && may_be_missing_) {
+      size_min_ = 0;
+      allow_zeros({0, std::numeric_limits<std::int64_t>::max()});
+    }
     may_exist_ = may_exist_ || mode.create;
     return std::nullopt;
   }

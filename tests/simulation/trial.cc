@@ -36,17 +36,18 @@ constexpr sim::SimulatedTime fill_time_max = 3600 * second;
 /// Of a program in which nothing is late, hangs or is slow.
 constexpr sim::SimulatedTime time_max = 60 * second;
 constexpr std::int64_t slowness_max = 20;  // of an OST that is slow
-/// Of the process, and for each rank: twice what some thousand programs took. A file of up to 7 MiB
-/// is in memory, possibly with the buffers of a process that reads or migrates it.
+/// Of the process, and for each rank: twice what some thousand programs took. A file of up to 10
+/// MiB is in memory, possibly with the buffers of a process that reads or migrates it.
 constexpr std::int64_t peak_bytes_max = 32 << 20;
 constexpr std::int64_t peak_bytes_max_of_rank = 1 << 20;
 /// Of the memory that the ranks of a node share, for each rank of the job: each may be an
 /// aggregator with four cycle buffers of a stripe (64 KiB), their marks and a few words for each
 /// rank.
 constexpr std::int64_t shared_bytes_max_of_rank = 4 * (std::int64_t{72} << 10) + (8 << 10);
-/// Of memory that a rank reserves for its own cycle buffers or packed messages: it is one
-/// aggregator.
+/// Of memory that a rank reserves for cycle buffers or packed messages: it is one aggregator, and
+/// has the marks of all.
 constexpr std::int64_t reserved_bytes_max = shared_bytes_max_of_rank;
+constexpr std::int64_t marks_bytes_max = 4 * 4096;
 
 std::optional<Error> error_of(const Status& status) {
   return status ? std::nullopt : std::optional(status.error());
@@ -319,15 +320,20 @@ class Trial {
     }
   }
 
-  static void access(sim::RankOfJob& self, file::OpenFile& file, Step& step, StepResults& results) {
+  void access(sim::RankOfJob& self, file::OpenFile& file, Step& step, StepResults& results) {
     const auto rank = static_cast<std::size_t>(self.rank());
     const plan::TiledMap& view = step.calls.front()[rank].file.view;
-    results.views[rank].error = error_of(self.run(file.set_view({.map = view}, {}, std::nullopt)));
+    note(self, results.views[rank], [&] {
+      results.views[rank].error =
+          error_of(self.run(file.set_view({.map = view}, {}, std::nullopt)));
+    });
     if (results.views[rank].error) return;  // the file has its view from before
     if (is_by_shared_pointer(step.action)) {
       const auto from = file::Whence::set;
-      results.seeks[rank].error =
-          error_of(self.run(file.seek_shared(step.number, from, std::nullopt)));
+      note(self, results.seeks[rank], [&] {
+        results.seeks[rank].error =
+            error_of(self.run(file.seek_shared(step.number, from, std::nullopt)));
+      });
       if (results.seeks[rank].error) return;
     }
     if (!step.beside.empty()) {
@@ -436,7 +442,9 @@ class Trial {
     const std::int64_t own_limit = shared_was_refused_ ? shared_limit : 0;
     const std::int64_t limit = peak_bytes_max + ranks * (peak_bytes_max_of_rank + own_limit);
     if (peak > limit) return larger("the process", peak, limit);
-    const std::int64_t reserved_limit = shared_was_refused_ ? shared_limit : reserved_bytes_max;
+    const std::int64_t marks = ranks * marks_bytes_max;  // of the aggregators, in their own pages
+    const std::int64_t reserved_limit =
+        (shared_was_refused_ ? shared_limit : reserved_bytes_max) + marks;
     const std::int64_t reserved = take_largest_mapping();
     if (reserved > reserved_limit) return larger("reserved memory", reserved, reserved_limit);
     if (shared_bytes_max_ <= shared_limit) return std::nullopt;

@@ -21,7 +21,7 @@ struct TransferFault {
   int system_errno = 0;
 };
 
-/// Is told of each call that fails.
+/// Called for each call that fails.
 using FaultObserver = std::function<void(StoreCall operation)>;
 
 /// Counts the calls of one rank. Thread-safe.

@@ -19,7 +19,7 @@ namespace nacre::testing {
 /// Thread-safe.
 class FaultyStore final : public store::ForwardingStore {
  public:
-  /// `observer`: is told of each call that fails; called by any thread.
+  /// `observer`: called for each call that fails, by any thread.
   FaultyStore(std::shared_ptr<store::Store> inner, FaultPlan plan, int rank,
               FaultObserver observer = nullptr);
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Command
+from nacre.errors import UserError
 from nacre.tune import figures, machine_file, plan, rank
 from nacre.tune.comparison import CASES, Comparison
 from nacre.tune.samples import Samples
@@ -81,6 +82,35 @@ def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build,
     assert printed["file"] == str(out)
     assert printed["figures"]["nodes.cores"]["value"] >= 1
     assert tomllib.loads(out.read_text())["nodes"]["cores"] >= 1
+
+
+def test_measurements_of_another_place_are_not_resumed(tmp_path):
+    state = tmp_path / "m.toml.state"
+    Samples("/a with mpiexec -n 4").save(state, 1)
+    Samples("/a with mpiexec -n 4").load(state)
+    with pytest.raises(UserError, match="has measurements of /a with mpiexec -n 4, not of /b with mpiexec -n 4"):
+        Samples("/b with mpiexec -n 4").load(state)
+    state.write_text("{")
+    with pytest.raises(UserError, match="cannot read"):
+        Samples().load(state)
+
+
+def test_the_machine_file_of_another_file_system_is_not_replaced(tmp_path):
+    path = tmp_path / "cluster.toml"
+    machine_file.refuse_other_mount(path, "/scratch")
+    path.write_text('[machine]\nversion = 1\nmount = "/scratch"\n')
+    machine_file.refuse_other_mount(path, "/scratch")
+    with pytest.raises(UserError, match="is the machine file of /scratch, and would be replaced by that of /projects"):
+        machine_file.refuse_other_mount(path, "/projects")
+
+
+def test_a_machine_file_that_cannot_be_written_is_refused_before_anything_is_measured(nacre, build, tmp_path):
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file" / "m.toml", tmp_path):
+        result = nacre("tune", "--out", out, tmp_path, *launcher(build, "mpich"))
+        assert result.returncode == 2
+        assert f"cannot write {out}: " in result.stderr
+        assert "Traceback" not in result.stderr
 
 
 def test_a_second_tune_in_a_directory_is_refused_until_the_first_is_killed(nacre, build, tmp_path):

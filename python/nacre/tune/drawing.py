@@ -38,6 +38,9 @@ class Missing(Exception):
     """matplotlib cannot be imported; the text says why."""
 
 
+NAMES = ("calls", "osts", "patterns", "comparison")
+
+
 def draw(found: Result) -> dict[str, str]:
     """The text of each drawing by name; drawings of what was not measured are left out."""
     try:

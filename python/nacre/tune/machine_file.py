@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from nacre.errors import UserError
+from nacre.newer_python import tomllib
 from nacre.settings import user_folder
 from nacre.tune.figures import Findings
 
@@ -25,6 +27,19 @@ def default_path(name: str, environ: Mapping[str, str]) -> Path:
 def default_name(environ: Mapping[str, str]) -> str:
     """The name of the cluster if the job has one, otherwise of this host."""
     return environ.get("SLURM_CLUSTER_NAME") or socket.gethostname().split(".")[0]
+
+
+def refuse_other_mount(path: Path, mount: str) -> None:
+    """Refuses to replace the machine file of another file system."""
+    try:
+        other = tomllib.loads(path.read_text()).get("machine", {}).get("mount", mount)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError):
+        return
+    if other != mount:
+        raise UserError(
+            f"{path} is the machine file of {other}, and would be replaced by that of {mount}",
+            "Name the machine of this file system with --name, or the file with --out.",
+        )
 
 
 @dataclasses.dataclass(frozen=True)

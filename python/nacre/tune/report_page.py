@@ -41,8 +41,8 @@ def write(folder: Path, heading: Heading, found: Result) -> None:
     drawings = _drawings(found)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("*.svg"):
-            old.unlink()
+        for name in drawing.NAMES:
+            (folder / f"{name}.svg").unlink(missing_ok=True)
         for name, svg in drawings.items():
             at = svg.index(">") + 1
             (folder / f"{name}.svg").write_text(svg[:at] + DRAWING_STYLE + svg[at:])

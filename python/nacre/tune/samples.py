@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from nacre.errors import UserError
+
 MARK = "NACRE-TUNE "
 SPREAD_MAX = 0.3  # a figure that varies by more is not written
 
@@ -23,9 +25,10 @@ class Figure:
 
 
 class Samples:
-    """Repetitions by the word of their measurement."""
+    """Repetitions by the word of their measurement. `measured`: the directory and the launcher, in words."""
 
-    def __init__(self) -> None:
+    def __init__(self, measured: str = "") -> None:
+        self._measured = measured
         self.ranks: dict[str, Any] = {}
         self.by_word: dict[str, list[dict]] = {}
 
@@ -73,9 +76,17 @@ class Samples:
             if len(found) >= repetitions or word.startswith("collective")
         }
         fresh = path.with_name(path.name + ".new")
-        fresh.write_text(json.dumps({"ranks": self.ranks, "samples": complete}))
+        fresh.write_text(json.dumps({"measured": self._measured, "ranks": self.ranks, "samples": complete}))
         fresh.replace(path)
 
     def load(self, path: Path) -> None:
-        saved = json.loads(path.read_text())
-        self.ranks, self.by_word = saved["ranks"], saved["samples"]
+        try:
+            saved = json.loads(path.read_text())
+            measured, self.ranks, self.by_word = saved["measured"], saved["ranks"], saved["samples"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UserError(f"--resume: cannot read {path}: {error}", "Start without --resume.") from error
+        if measured != self._measured:
+            raise UserError(
+                f"--resume: {path} has measurements of {measured}, not of {self._measured}",
+                "Resume with the same directory and launcher, or start without --resume.",
+            )

@@ -76,7 +76,7 @@ class Session:
         if time.monotonic() >= until:
             self.ended_early = True
             return False
-        console = Console(stderr=True, highlight=False)
+        console = Console(emoji=False, stderr=True, highlight=False)
         with console.status("Starting the ranks") as status:
 
             def progress() -> None:

@@ -15,7 +15,7 @@ def remarks(result: Result) -> list[str]:
 
 
 def show(result: Result) -> None:
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     console.print(_printed(results.figure_table(result)))
     for name, why in sorted(result.found.missing.items()):
         console.print(f"not written: {name}: {why}", markup=False)

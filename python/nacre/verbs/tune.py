@@ -12,6 +12,7 @@ from pathlib import Path
 
 import typer
 
+from nacre import settings
 from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import parse_bytes, unwrapped
 from nacre.tune import figures, machine_file, place, report_page, session, summary
@@ -82,12 +83,14 @@ def tune(
     place.refuse_mount_of_testbed(directory, command)
     place.require_space(seen, volume)
     launcher = Launcher(command, directory)
-    samples = Samples()
+    heading = machine_file.Heading(name, place.kind_of(seen), place.mount_of(seen), shlex.join(command))
+    _require_writable(out)
+    if out == machine_file.default_path(name, os.environ):
+        machine_file.refuse_other_mount(out, heading.mount)
+    samples = Samples(f"{directory} with {heading.command}")
     state = out.with_name(out.name + ".state")
     if resume and state.exists():
         samples.load(state)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    heading = machine_file.Heading(name, place.kind_of(seen), place.mount_of(seen), shlex.join(command))
     with place.working_in(seen) as work:
         where = session.find_place(launcher, work, volume)
         place.require_reservation(work, where)
@@ -141,6 +144,17 @@ def _parse_seconds(text: str) -> float:
     if found is None or int(found[1]) == 0:
         raise UserError(f"--max-time {text}: not a time", "Give a number with s, m or h, for example 5m.")
     return int(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def _require_writable(out: Path) -> None:
+    why = ""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        why = settings.why_unwritable(str(out))
+    except OSError as error:
+        why = error.strerror
+    if why:
+        raise UserError(f"cannot write {out}: {why}", "Name another machine file with --out.")
 
 
 def _parse_volume(text: str) -> int:

@@ -299,6 +299,21 @@ def test_a_recorded_job_on_more_nodes_and_osts_writes_more_bytes_to_more_osts(na
     assert "Measured, slowest rank: " in shown.stdout
 
 
+def test_a_number_of_stripes_replaces_the_layout_hint_of_a_recorded_job(nacre, tmp_path):
+    """The library would follow the hint that the job had."""
+    _, report = record(nacre, tmp_path, "interleaved")
+    recorded = json.loads(Path(report).read_text())
+    recorded["hints"]["nacre_layout"] = {"value": "-c 2 -S 1m", "from": "program"}
+    Path(report).write_text(json.dumps(recorded))
+    words = ("--machine", "ranger", "--report", report)
+    settings = ("--setting", "striping_factor=4", "--setting", "nacre_layout=-c 3")
+    columns = json.loads(nacre("simulate", *words, "--json", *settings).stdout)
+    used = [sum(1 for count in one["traffic"]["osts"]["bytes_written"] if count) for one in columns]
+    assert used == [2, 4, 3]
+    (fastest,) = re.findall("Fastest: .*", nacre("simulate", *words, "--best").stdout)
+    assert "nacre_layout=-c " in fastest
+
+
 INTERLEAVED = """
 [[calls]]
 kind = "collective write"

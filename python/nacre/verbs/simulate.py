@@ -62,6 +62,7 @@ DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
 BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
 BUSY_SHARE = 0.5  # of the time, above which a resource counts as the bottleneck
 # Hints that --best sets.
+LAYOUTS = ("nacre_layout", "overstriping_ratio", "overstriping_factor")  # hints that change what stripe counts mean
 SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
 FOOTNOTE = (
     "Times of phases are medians over ranks. busy: share of the time during which the busiest resource of the kind was"
@@ -150,8 +151,9 @@ def simulate(
         command += ["--block", _bytes("--block", block)] if block else []
         command += ["--read"] if reads else []
         moved = ["--check"] if check else []
-        hints = [*(replay.hints(recorded) if recorded else []), *([f"striping_factor={osts}"] if osts else [])]
-        layout = replay.layout_hints(recorded) if recorded else []
+        asked = [f"striping_factor={osts}"] if osts else []
+        hints = _hints_with(replay.hints(recorded) if recorded else [], asked)
+        as_is = _hints_with((replay.layout_hints(recorded) if recorded else []) + hints, asked)
         if recorded or calls:
             made = Path(folder) / "calls"
             text = replay.calls_text(recorded) if recorded else described_calls.calls_text(calls, ranks)
@@ -168,9 +170,8 @@ def simulate(
             def simulated(column: tuple[str, list[str]]) -> Setting:
                 name, words = column
                 of_machine, chosen = _divided(words)
-                return _run(
-                    [*command, *moved, *figures.options(of_machine)], show(name), name, _merged(layout + hints + chosen)
-                )
+                options = figures.options(of_machine)
+                return _run([*command, *moved, *options], show(name), name, _hints_with(as_is, chosen))
 
             found = list(pool.map(simulated, columns))
     notes = replay.notes(recorded) if recorded else []
@@ -185,11 +186,11 @@ def simulate(
     if html is not None:
         document.write(html, document.of_simulation(lines, [one.name for one in found], rows, _jobs(found)))
         return
-    _show(Console(highlight=False, soft_wrap=True), lines, found, rows)
+    _show(Console(emoji=False, highlight=False, soft_wrap=True), lines, found, rows)
     if unchanged and not osts:
         _show_measured(recorded)
     if best:
-        _show_fastest(found, dict(columns))
+        _show_fastest(found, dict(columns), hints)
 
 
 def _entry(one: Setting, notes: list[str]) -> dict:
@@ -262,6 +263,13 @@ def _merged(hints: list[str]) -> list[str]:
     return list({hint.partition("=")[0]: hint for hint in hints}.values())
 
 
+def _hints_with(hints: list[str], more: list[str]) -> list[str]:
+    """`hints` with `more`. A new number of stripes replaces a layout, which would override it."""
+    names = {hint.partition("=")[0] for hint in more}
+    replaced = LAYOUTS if "striping_factor" in names and not names & set(LAYOUTS) else ()
+    return _merged([hint for hint in hints if hint.partition("=")[0] not in replaced] + more)
+
+
 def _bytes(option: str, text: str) -> str:
     try:
         return str(parse_bytes(text))
@@ -292,6 +300,7 @@ def _started(command: list[str], note: Callable[[str], None] | None = None) -> s
 def _kept_by_search(hints: list[str], osts: int) -> list[str]:
     """The hints that --best leaves as they are: not those of a report that it searches itself."""
     free = [name for name in SEARCHED if name != "striping_factor" or not osts]
+    free += [] if osts else LAYOUTS
     return [hint for hint in hints if hint.partition("=")[0] not in free]
 
 
@@ -384,13 +393,15 @@ def _jobs(found: list[Setting]) -> list[tuple[dict, Job | None]]:
     return [(one.outcome, jobs_of([one.report])[0] if one.report else None) for one in found]
 
 
-def _show_fastest(found: list[Setting], columns: dict[str, list[str]]) -> None:
+def _show_fastest(found: list[Setting], columns: dict[str, list[str]], hints_of_job: list[str]) -> None:
     fastest = min(found, key=lambda one: one.total_ns)
     if fastest is found[0]:
         print("No setting is faster than the job as it is.")
         return
     of_machine, hints = _divided(columns[fastest.name])
     times = [duration(one.total_ns / NANOSECONDS) for one in (fastest, found[0])]
+    if any(hint.startswith("nacre_layout=") for hint in hints_of_job):  # it overrides striping_factor
+        hints = [hint.replace("striping_factor=", "nacre_layout=-c ", 1) for hint in hints]
     words = run_with(*hints)
     how = f"{words}, on another machine ({', '.join(of_machine)})" if of_machine else words
     print(f"Fastest: {fastest.name}, {times[0]} instead of {times[1]}: {how}")

@@ -100,7 +100,7 @@ _OTHER_CALL = {"calls": _SPREAD, "seconds": _SPREAD}
 
 def read(paths: list[str], pattern: str | None = None) -> list[dict]:
     """The reports in `paths` of files that match `pattern`, the slowest first."""
-    lines = [line for path in paths for line in _read_file(path)]
+    lines = _read_files(paths)
     reports = [line for line in lines if not posix_lines.is_line(line)]
     reports += posix_lines.reports([line for line in lines if posix_lines.is_line(line)])
     if pattern is not None:
@@ -133,8 +133,27 @@ def slowest(found: list[dict], count: int) -> list[dict]:
     return [one for one in found if of_file[one["file"]] is one][:count]
 
 
+def _read_files(paths: list[str]) -> list[dict]:
+    """The lines of all files. Of several, those without a report are only named, if one has a report."""
+    lines: list[dict] = []
+    problems: list[UserError] = []
+    for path in paths:
+        try:
+            lines += _read_file(path)
+        except UserError as problem:
+            if len(paths) == 1 or not os.path.exists(path):
+                raise
+            problems.append(problem)
+    if problems and not lines:
+        raise problems[0]
+    for problem in problems:
+        warn(problem.problem)
+    return lines
+
+
 def _read_file(path: str) -> list[dict]:
-    if path != "-" and (path.endswith(".darshan") or darshan_log.is_log(path)):
+    # What is read of a pipe is gone.
+    if path.endswith(".darshan") or (os.path.isfile(path) and darshan_log.is_log(path)):
         return darshan_log.read(path)
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()

@@ -650,6 +650,28 @@ def test_an_incomplete_line_is_skipped_with_a_warning_and_all_other_lines_are_re
     assert warning.startswith(f"nacre: warning: r, {words}")
 
 
+def test_a_file_without_a_report_hides_no_other_file(nacre, tmp_path):
+    (tmp_path / "good").write_text(a_line(file="/good") + "\n")
+    (tmp_path / "torn").write_text(a_line(file="/torn")[:90])
+    result = nacre("report", "torn", "good")
+    assert result.returncode == 0, result.stderr
+    assert "/good" in result.stdout
+    assert "nacre: warning: torn has no readable report" in result.stderr
+    assert nacre("report", "torn").returncode == 2
+    assert nacre("report", "good", "nosuch").returncode == 2
+
+
+def test_a_report_is_read_whole_from_a_pipe(nacre, tmp_path):
+    """Regression: the look for a Darshan log took the first bytes."""
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["sh", "-c", 'cat > "$0"', tmp_path / "pipe"], stdin=subprocess.PIPE) as writer:
+        writer.stdin.write(a_line(file="/piped").encode() + b"\n")
+        writer.stdin.close()
+        result = nacre("report", "pipe")
+    assert result.returncode == 0, result.stderr
+    assert "/piped" in result.stdout
+
+
 def test_of_many_invalid_lines_the_first_are_printed_and_the_rest_counted(nacre, tmp_path):
     (tmp_path / "r").write_text("a log\n" * 20 + a_line() + "\n")
     result = nacre("report", "r")

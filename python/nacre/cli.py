@@ -55,7 +55,7 @@ def main() -> None:
     try:
         app(prog_name="nacre")
     except UserError as error:
-        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        console = Console(emoji=False, stderr=True, highlight=False, soft_wrap=True)
         console.print(f"nacre: {error.problem}", markup=False, style="red")
         if error.advice:
             console.print(error.advice, markup=False)

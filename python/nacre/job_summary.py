@@ -57,7 +57,7 @@ class Summary:
 
     def _show(self, run: str, others: list[str], status: int) -> None:
         """On standard error, where the findings do not mix with the program's output."""
-        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        console = Console(emoji=False, stderr=True, highlight=False, soft_wrap=True)
         if status:
             console.print(f"nacre: {_failure(status)}: files that were open then are not in the report", markup=False)
         lines = _lines_of(run, self.report)

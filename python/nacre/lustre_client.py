@@ -265,7 +265,7 @@ def file_remarks(path: str) -> Iterator[Remark]:
     text = f"{path}: on {' then '.join(parts)}{named}"
     size = os.stat(path).st_size
     behind = [one["stripes"] for one in found if one["begin"] < max(size, 1)]
-    if max(behind) == 1:
+    if max(behind, default=0) == 1:
         folder = Path(os.path.abspath(path)).parent
         yield (
             "note", "OSTs", f"{text}. If several nodes access it, that OST is their bottleneck",

@@ -25,7 +25,7 @@ def shown() -> Iterator[Callable[[str], Note | None]]:
         yield lambda name: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(emoji=False, stderr=True), transient=True) as progress:
 
         def show(name: str) -> Note:
             task = progress.add_task(name, total=None)

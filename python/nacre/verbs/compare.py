@@ -75,7 +75,7 @@ def compare(
     if as_json:
         print(json.dumps(_as_json((first, second), rows, findings, top), indent=2))
         return
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     for name, job in (("A", first), ("B", second)):
         console.print(f"[bold]{name}[/bold]: {escape(job.title)}; {escape(job.libraries)}", soft_wrap=True)
     console.print()

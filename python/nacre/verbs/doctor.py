@@ -118,7 +118,7 @@ def doctor(
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     repair: bool = typer.Option(False, "--repair", help="Complete the layouts of the files."),
 ) -> None:
-    examination = Examination(Console(highlight=False, soft_wrap=True), quiet=as_json)
+    examination = Examination(Console(emoji=False, highlight=False, soft_wrap=True), quiet=as_json)
     files = [word for word in command or [] if _is_plain_file(word)]
     if files and files == command:
         for path in files:
@@ -240,7 +240,11 @@ def _examine_environment(examination: Examination) -> None:
     unknown = settings.unknown_variables(variables, library.hints()) if library.built_abis() else {}
     for name, value in variables.items():
         if name in unknown:
-            advice = f"Did you mean {unknown[name]}?" if unknown[name] else "`nacre hints --all` lists the variables."
+            advice = (
+                f"Did you mean {unknown[name]}?"
+                if unknown[name]
+                else "`nacre hints` lists the hints; NACRE_<NAME> sets one of them."
+            )
             examination.note("environment", f"{name}={value}: Nacre has no such variable and ignores it", advice)
             continue
         say = examination.note if name == settings.DISABLE else examination.good

@@ -71,7 +71,7 @@ def explain(
         shown = reports.slowest(found, top or len(found))
         print(json.dumps([{name: one[name] for name in fields} for one in shown], indent=2))
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(emoji=False, highlight=False, soft_wrap=True)
     shown = reports.slowest(found, top or TOP)
     for one in shown:
         _explain_file(console, one)

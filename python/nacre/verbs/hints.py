@@ -71,7 +71,7 @@ def hints(
 def _console() -> Console:
     """A console that is wide enough for the table if its width is unknown: for a pipe or a file."""
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(highlight=False, width=None if has_width else PIPE_WIDTH)
+    return Console(emoji=False, highlight=False, width=None if has_width else PIPE_WIDTH)
 
 
 def _show_for(path: str, as_json: bool) -> None:

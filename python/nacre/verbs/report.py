@@ -118,7 +118,7 @@ def report(
         shown = [job_text.as_json(job, min_share / 100, top) for job in jobs[:top]] if summary else _slowest(jobs, top)
         print(json.dumps(shown, indent=2))
         return
-    _show_jobs(Console(highlight=False), jobs, summary, min_share, top)
+    _show_jobs(Console(emoji=False, highlight=False), jobs, summary, min_share, top)
 
 
 def _slowest(jobs: list[Job], top: int | None) -> list[dict]:

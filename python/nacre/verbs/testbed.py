@@ -148,7 +148,7 @@ def status(
         print(json.dumps(counters))
     else:
         for kind, columns in counters.items():
-            Console().print(_table(kind, columns))
+            Console(emoji=False).print(_table(kind, columns))
     if reset:
         testbed.reset(directory)
 

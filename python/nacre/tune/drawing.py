@@ -38,9 +38,6 @@ class Missing(Exception):
     """matplotlib cannot be imported; the text says why."""
 
 
-NAMES = ("calls", "osts", "patterns", "comparison")
-
-
 def draw(found: Result) -> dict[str, str]:
     """The text of each drawing by name; drawings of what was not measured are left out."""
     try:
@@ -49,15 +46,9 @@ def draw(found: Result) -> dict[str, str]:
     except ImportError as error:
         raise Missing(str(error)) from error
     matplotlib.use("Agg")
-    drawings: dict[str, tuple[int, bool, Callable[[Result, Any], None]]] = {
-        "calls": (1, bool(result.call_curves(found)), _calls),
-        "osts": (2, bool(result.sharing_curve(found)) if found.where.osts else False, _osts),
-        "patterns": (2, bool(found.search.finalists), _patterns),
-        "comparison": (1, bool(result.comparison_table(found).rows), _comparison),
-    }
     texts = {}
-    for name, (panels, measured, paint) in drawings.items():
-        if not measured:
+    for name, (panels, is_measured, paint) in DRAWINGS.items():
+        if not is_measured(found):
             continue
         with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
             figure, axes = pyplot.subplots(1, panels, figsize=(8, 3.6), layout="constrained")
@@ -189,3 +180,12 @@ def _comparison(found: Result, axes: Any) -> None:
     _bars(axes, groups, series)
     axes.set_xticks(range(len(groups)), groups, rotation=0, ha="center", fontsize=8)
     axes.legend(fontsize=8)
+
+
+# By name: the number of panels, whether the tune measured what it shows, and what paints it.
+DRAWINGS: dict[str, tuple[int, Callable[[Result], bool], Callable[[Result, Any], None]]] = {
+    "calls": (1, lambda found: bool(result.call_curves(found)), _calls),
+    "osts": (2, lambda found: bool(found.where.osts and result.sharing_curve(found)), _osts),
+    "patterns": (2, lambda found: bool(found.search.finalists), _patterns),
+    "comparison": (1, lambda found: bool(result.comparison_table(found).rows), _comparison),
+}

@@ -41,7 +41,7 @@ def write(folder: Path, heading: Heading, found: Result) -> None:
     drawings = _drawings(found)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in drawing.NAMES:
+        for name in drawing.DRAWINGS:
             (folder / f"{name}.svg").unlink(missing_ok=True)
         for name, svg in drawings.items():
             at = svg.index(">") + 1

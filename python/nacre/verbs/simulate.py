@@ -61,8 +61,8 @@ NANOSECONDS = 1e9
 DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
 BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
 BUSY_SHARE = 0.5  # of the time, above which a resource counts as the bottleneck
-# Hints that --best sets.
 LAYOUTS = ("nacre_layout", "overstriping_ratio", "overstriping_factor")  # hints that change what stripe counts mean
+# Hints that --best sets.
 SEARCHED = ("striping_factor", "nacre_algorithm", "cb_nodes", "nacre_pattern")
 FOOTNOTE = (
     "Times of phases are medians over ranks. busy: share of the time during which the busiest resource of the kind was"
@@ -151,9 +151,9 @@ def simulate(
         command += ["--block", _bytes("--block", block)] if block else []
         command += ["--read"] if reads else []
         moved = ["--check"] if check else []
-        asked = [f"striping_factor={osts}"] if osts else []
-        hints = _hints_with(replay.hints(recorded) if recorded else [], asked)
-        as_is = _hints_with((replay.layout_hints(recorded) if recorded else []) + hints, asked)
+        hints_of_job = replay.hints(recorded) if recorded else []
+        hints = _hints_with(hints_of_job, [f"striping_factor={osts}"] if osts else [])
+        as_is = (replay.layout_hints(recorded) if recorded else []) + hints
         if recorded or calls:
             made = Path(folder) / "calls"
             text = replay.calls_text(recorded) if recorded else described_calls.calls_text(calls, ranks)
@@ -190,7 +190,7 @@ def simulate(
     if unchanged and not osts:
         _show_measured(recorded)
     if best:
-        _show_fastest(found, dict(columns), hints)
+        _show_fastest(found, dict(columns), hints_of_job)
 
 
 def _entry(one: Setting, notes: list[str]) -> dict:

@@ -147,7 +147,6 @@ def _parse_seconds(text: str) -> float:
 
 
 def _require_writable(out: Path) -> None:
-    why = ""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         why = settings.why_unwritable(str(out))

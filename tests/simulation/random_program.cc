@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "program.h"
@@ -47,6 +49,18 @@ machine::Machine random_machine(Random& random) {
   return machine;
 }
 
+// ---- hints ----
+
+void erase_hint(Program& program, std::string_view name) {
+  std::erase_if(program.hints, [&](const auto& hint) { return hint.first == name; });
+}
+
+/// Instead of the value that the program has.
+void set_hint(Program& program, const char* name, const std::string& value) {
+  erase_hint(program, name);
+  program.hints.emplace_back(name, value);
+}
+
 // ---- layouts ----
 
 /// The file has components of 64 KiB and more.
@@ -66,7 +80,7 @@ void add_composite_layout(Random& random, Program& program, Kind& kind) {
 void add_growing_layout(Random& random, Program& program, Kind& kind) {
   constexpr std::array choices{"automatic", "automatic", "enable", "replace"};
   constexpr std::int64_t head = 1 << 20;
-  std::erase_if(program.hints, [](const auto& hint) { return hint.first == "striping_factor"; });
+  erase_hint(program, "striping_factor");
   program.hints.emplace_back("nacre_choose_layout", one_of(random, choices));
   program.hints.emplace_back("nacre_saturation_bytes",
                              std::to_string(pick(random, 1 << 17, 1 << 20)));
@@ -78,8 +92,7 @@ void add_growing_layout(Random& random, Program& program, Kind& kind) {
 
 /// Calls that reach over many stripes, and rounds that are large enough for them.
 void add_wide_accesses(Random& random, Program& program, Kind& kind) {
-  std::erase_if(program.hints, [](const auto& hint) { return hint.first == "cb_buffer_size"; });
-  program.hints.emplace_back("cb_buffer_size", std::to_string(pick(random, 10'000, 65'536)));
+  set_hint(program, "cb_buffer_size", std::to_string(pick(random, 10'000, 65'536)));
   kind.gap_max = 300;
 }
 
@@ -107,8 +120,7 @@ void add_access_hints(Random& random, int rank_count, Program& program) {
 void add_pattern(Random& random, Program& program) {
   constexpr std::array patterns{"even", "stripes", "osts"};
   constexpr std::array sharings{"turns", "ranges"};
-  std::erase_if(program.hints, [](const auto& hint) { return hint.first == "nacre_pattern"; });
-  program.hints.emplace_back("nacre_pattern", one_of(random, patterns));
+  set_hint(program, "nacre_pattern", one_of(random, patterns));
   if (pick(random, 0, 1) == 0) {
     program.hints.emplace_back("nacre_osts_per_aggregator", std::to_string(pick(random, 1, 4)));
   }
@@ -429,13 +441,10 @@ void add_write_locks(Random& random, Program& program, Kind& kind) {
   constexpr std::array locks{"narrow", "ahead", "group"};
   constexpr std::array patterns{"stripes", "osts"};
   constexpr std::int64_t stripe = 1 << 16;
-  for (const char* const name : {"nacre_algorithm", "striping_factor"}) {
-    std::erase_if(program.hints, [&](const auto& hint) { return hint.first == name; });
-  }
   program.hints.emplace_back("nacre_write_locks", one_of(random, locks));
-  program.hints.emplace_back("nacre_algorithm", "two_phase");
+  set_hint(program, "nacre_algorithm", "two_phase");
   program.hints.emplace_back("nacre_pattern", one_of(random, patterns));
-  program.hints.emplace_back("striping_factor", std::to_string(pick(random, 1, 2)));
+  set_hint(program, "striping_factor", std::to_string(pick(random, 1, 2)));
   kind.shifts = {stripe - 10'000, 2 * stripe - 10'000, 0};
 }
 

@@ -49,6 +49,8 @@ constexpr std::int64_t shared_bytes_max_of_rank = 4 * (std::int64_t{72} << 10) +
 constexpr std::int64_t reserved_bytes_max = shared_bytes_max_of_rank;
 constexpr std::int64_t marks_bytes_max = 4 * 4096;
 
+Returned returned(const file::Outcome& outcome) { return {outcome.bytes, outcome.error, {}}; }
+
 std::optional<Error> error_of(const Status& status) {
   return status ? std::nullopt : std::optional(status.error());
 }
@@ -343,10 +345,9 @@ class Trial {
     for (std::size_t call = 0; call < step.calls.size(); ++call) {
       file::Access access = access_of(file, step, step.calls[call][rank]);
       access.alone = true;
-      const file::Outcome outcome = is_collective(step.action)
-                                        ? self.run(file.transfer_all(access, std::nullopt))
-                                        : file.transfer(access);
-      results.calls[call][rank] = {outcome.bytes, outcome.error, {}};
+      results.calls[call][rank] =
+          returned(is_collective(step.action) ? self.run(file.transfer_all(access, std::nullopt))
+                                              : file.transfer(access));
     }
   }
 
@@ -417,13 +418,11 @@ class Trial {
     }
     compute(self, step);
     progress();
-    const file::Outcome outcome = file.transfer(access_beside(file, step, step.beside[rank]));
-    results.beside[rank] = {outcome.bytes, outcome.error, {}};
+    results.beside[rank] = returned(file.transfer(access_beside(file, step, step.beside[rank])));
     progress();
     for (std::size_t call = 0; call < pending.size(); ++call) {
       pending[call]->finish();
-      const file::Outcome& done = pending[call]->value();
-      results.calls[call][rank] = {done.bytes, done.error, {}};
+      results.calls[call][rank] = returned(pending[call]->value());
     }
   }
 

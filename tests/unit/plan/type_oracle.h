@@ -59,8 +59,11 @@ inline Gaps gaps_of(const std::vector<std::int64_t>& bytes) {
   Gaps gaps;
   for (std::size_t i = 1; i < bytes.size(); ++i) {
     const std::int64_t gap = bytes[i] - bytes[i - 1] - 1;
-    (gap > bridged_gap_bytes ? gaps.wide_count : gaps.near_bytes) +=
-        gap > bridged_gap_bytes ? 1 : gap;
+    if (gap > bridged_gap_bytes) {
+      ++gaps.wide_count;
+    } else {
+      gaps.near_bytes += gap;
+    }
   }
   return gaps;
 }

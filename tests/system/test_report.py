@@ -142,21 +142,22 @@ def test_the_report_has_the_time_of_file_accesses_in_helper_threads(nacre, serve
 
 def test_what_a_report_adds_up_is_the_time_of_the_calls(nacre, family, tmp_path):
     """Over a slow store, so that the little between the clocks does not matter. On a busy machine a rank may wait for a
-    core between two clocks: the best of three runs counts."""
+    core between two clocks: the best of five runs counts."""
     app = tmp_path / "app"
     source = Path(__file__).with_name("accounting.c")
     subprocess.run([f"mpicc.{family}", source, "-o", app], check=True, timeout=600)
     launcher = [f"mpiexec.{family}", *(["--oversubscribe"] if family == "openmpi" else []), "-n", str(RANKS)]
-    slow = {"NACRE_TEST_FAULTS": "latency_us=10000"}
-    ratios = []
-    for _ in range(3):
+    slow = {"NACRE_TEST_FAULTS": "latency_us=40000"}
+    for _ in range(5):
         result = nacre("run", "--report", "io.jsonl", *launcher, app, tmp_path / "data", **slow)
         assert result.returncode == 0, result.stdout + result.stderr
         outside = [float(line.split()[1]) for line in result.stdout.splitlines()]
         assert len(outside) == RANKS
         report = lines(tmp_path / "io.jsonl")[-1]
-        ratios.append(report["seconds"]["sum"] / sum(outside))
-    assert max(ratios) == pytest.approx(1, abs=0.02)
+        ratio = report["seconds"]["sum"] / sum(outside)
+        if ratio == pytest.approx(1, abs=0.02):
+            break
+    assert ratio == pytest.approx(1, abs=0.02)
     kinds = {"collective_write", "collective_read", "independent_write", "independent_read"}
     assert set(report["kinds"]) == kinds
     # Each rank: write_shared, and 4 writes in atomic mode. Rank 0 moves the pointer of write_ordered.

@@ -88,7 +88,8 @@ std::optional<std::int32_t> node_of(const Fault& fault) {
 
 bool loses_writes(const Fault& fault) {
   const auto* const server = as<ServerFault>(fault);
-  return server != nullptr && server->node.has_value();
+  if (server == nullptr) return false;
+  return server->node.has_value() || server->words.find("late_error") != std::string::npos;
 }
 
 }  // namespace nacre::simulation

@@ -326,10 +326,10 @@ StoreFault random_store_fault(Random& random, int rank_count, std::int64_t shift
       "EINTR",     "EPROTO",       "EOPNOTSUPP", "ENXIO",     "ENOSYS",    "ENOTTY",    "EALREADY",
       "ECANCELED", "EHOSTUNREACH", "ECONNRESET", "EUCLEAN",   "ERANGE",    "EEXIST",    "ENFILE",
       "EMFILE",    "ETXTBSY",      "EFAULT",     "EOVERFLOW", "524"};
-  constexpr std::array calls{"write",       "write",  "write",      "read",        "read",
-                             "open",        "sync",   "resize",     "close",       "counter",
-                             "allocate",    "lock",   "layout",     "read_layout", "size",
-                             "check_locks", "remove", "write_locks"};
+  constexpr std::array calls{"write",       "write",       "write",      "read",
+                             "read",        "counter",     "lock",       "layout",
+                             "read_layout", "check_locks", "write_locks"};
+  constexpr std::array rare_calls{"open", "sync", "resize", "close", "allocate", "size", "remove"};
   const auto number = [&](std::int64_t low, std::int64_t high) {
     return std::to_string(pick(random, low, high));
   };
@@ -343,8 +343,9 @@ StoreFault random_store_fault(Random& random, int rank_count, std::int64_t shift
       words += "after=" + number(0, 15'000);
       break;
     default: {
-      const std::string call = one_of(random, calls);
-      words += call + "=" + std::to_string(random_count(random, 8));
+      const bool is_rare = pick(random, 0, 4) < 2;
+      const std::string call = is_rare ? one_of(random, rare_calls) : one_of(random, calls);
+      words += call + "=" + std::to_string(random_count(random, is_rare ? 2 : 8));
       const bool may_be_short = call == "write" || call == "read";
       if (may_be_short && pick(random, 0, 1) == 0) words += ",short=" + number(1, 500);
     }
@@ -359,13 +360,9 @@ std::int64_t random_delay(Random& random) {
   return pick(random, 0, one_of(random, longest));
 }
 
-/// Before, between or after the steps. What a sync has flushed stays, so some programs get one.
-void add_eviction(Random& random, Program& program) {
-  constexpr std::array<std::int64_t, 3> longest{300'000, 3'000'000, 10 * second};
-  const std::int64_t node = pick(random, 0, program.nodes.node_count() - 1);
-  program.faults.emplace_back(ServerFault{pick(random, 0, one_of(random, longest)),
-                                          "node " + std::to_string(node) + " evicted",
-                                          static_cast<std::int32_t>(node)});
+/// Before, between or after the steps. What a sync has flushed stays, so some programs with faults
+/// that lose writes get one.
+void add_sync(Random& random, Program& program) {
   if (pick(random, 0, 1) == 0) return;
   Step sync;
   sync.action = Action::sync;
@@ -373,11 +370,21 @@ void add_eviction(Random& random, Program& program) {
   program.steps.insert(program.steps.begin() + place, sync);
 }
 
+void add_eviction(Random& random, Program& program) {
+  constexpr std::array<std::int64_t, 3> longest{300'000, 3'000'000, 10 * second};
+  const std::int64_t node = pick(random, 0, program.nodes.node_count() - 1);
+  program.faults.emplace_back(ServerFault{pick(random, 0, one_of(random, longest)),
+                                          "node " + std::to_string(node) + " evicted",
+                                          static_cast<std::int32_t>(node)});
+  add_sync(random, program);
+}
+
 /// The eviction of a node; or a fault of an OST, and mostly its end.
 void add_server_fault(Random& random, Program& program) {
   if (pick(random, 0, 3) == 0) return add_eviction(random, program);
   const std::int64_t ost_count = program.machine.osts;
-  constexpr std::array kinds{"no_space", "no_objects", "error 0.3", "error 1", "slow 20", "hung"};
+  constexpr std::array kinds{"no_space", "no_objects",     "error 0.3",    "error 1",
+                             "slow 20",  "late_error 0.5", "late_error 1", "hung"};
   const std::string ost = "ost " + std::to_string(pick(random, 0, ost_count - 1)) + " ";
   const std::string kind = one_of(random, kinds);
   const std::int64_t begin = random_moment(random);
@@ -386,6 +393,7 @@ void add_server_fault(Random& random, Program& program) {
   if (kind == "hung" || pick(random, 0, 1) == 0) {
     program.faults.emplace_back(ServerFault{begin + random_delay(random), ost + "well", {}});
   }
+  if (program.loses_writes()) add_sync(random, program);
 }
 
 Intrusion random_intrusion(Random& random, const Program& program) {

@@ -53,8 +53,9 @@ at DIRECTORY.
 FAULT_HELP = unwrapped("""Inject a fault into a running testbed.
 
 Faults of an OST: no_space (writes fail), no_objects (new files get no objects there), error RATE (this fraction of
-accesses fails, 0 to 1), error_at BYTE (accesses to this byte of a file fail), slow FACTOR, hung; well clears all of
-them. Fault of a node: evicted (the node loses its locks and all data that it has not written back).
+accesses fails, 0 to 1), error_at BYTE (accesses to this byte of a file fail), late_error RATE (this fraction of
+requests with cached writes fails, after the calls have returned), slow FACTOR, hung; well clears all of them. Fault of
+a node: evicted (the node loses its locks and all data that it has not written back).
 
 [bold]Examples[/bold]
 

@@ -100,7 +100,7 @@ Status NodeFile::flush(const IsInterrupted& is_interrupted) {
 }
 
 Status NodeFile::finish(const IsInterrupted& is_interrupted) {
-  return names_.costs().finish(caller(is_interrupted));
+  return names_.costs().finish(caller(is_interrupted), data_.objects());
 }
 
 }  // namespace nacre::sim

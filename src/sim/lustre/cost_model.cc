@@ -63,7 +63,12 @@ void CostModel::set_alarm() {
 
 void CostModel::end(const InFlight& ended) {
   Outbox& box = outbox(ended.rpc.node, ended.rpc.ost);
-  if (!ended.extents.empty()) box.dirty_bytes -= ended.rpc.bytes;
+  if (!ended.extents.empty()) {
+    box.dirty_bytes -= ended.rpc.bytes;
+    if (faults_.refuses_cached(ended.rpc.ost)) {
+      static_cast<void>(lose(ended.rpc.node, ended.object, ended.extents));
+    }
+  }
   if (ended.delays_callbacks) {
     const auto requests = box.in_flight.find(ended.object);
     if (--requests->second == 0) box.in_flight.erase(requests);
@@ -421,9 +426,13 @@ Status CostModel::flush(const Caller& caller, std::span<const ObjectName> object
   return wait_for_pending(guard, caller, 0);
 }
 
-Status CostModel::finish(const Caller& caller) {
+Status CostModel::finish(const Caller& caller, std::span<const ObjectName> objects) {
   Guard guard(mutex_);
-  if (caller.handle->has_written_ && was_evicted(*caller.handle)) return refused(EIO);
+  settle();
+  if (caller.handle->has_written_) {
+    const bool has_lost = take_losses(caller.handle->node_, objects);
+    if (was_evicted(*caller.handle) || has_lost) return refused(EIO);
+  }
   return wait_for_pending(guard, caller, 0);
 }
 
@@ -442,6 +451,13 @@ Status CostModel::reserve(std::span<const ObjectName> objects) {
   const std::lock_guard guard(mutex_);
   const auto is_full = [&](const ObjectName& object) { return faults_.is_full(object.ost); };
   return std::ranges::any_of(objects, is_full) ? refused(ENOSPC) : Status();
+}
+
+void CostModel::pass_on_losses(std::span<const ObjectName> from, const ObjectName& to) {
+  const std::lock_guard guard(mutex_);
+  for (std::int32_t node = 0; node < machine_.nodes; ++node) {
+    if (take_losses(node, from)) losses_.emplace(node, to);
+  }
 }
 
 void CostModel::forget(const ObjectName& object) {
@@ -479,23 +495,34 @@ void CostModel::drop_locks() {
   }
 }
 
+/// Erases cached writes of a node, and notes the loss for the next flush.
+Status CostModel::lose(std::int32_t node, const ObjectName& object,
+                       std::span<const Extent> extents) {
+  Status lost;
+  for (const Extent& extent : extents) {
+    losses_.emplace(node, object);
+    Status erased = objects_.erase(object, extent);
+    if (lost) lost = std::move(erased);
+  }
+  return lost;
+}
+
 /// Drops the node's locks, and erases its writes that are not yet on the OSTs.
 Status CostModel::evict(std::int32_t node) {
   Status lost;
-  const auto lose = [&](const ObjectName& object, const Extent& extent) {
-    losses_.emplace(node, object);
-    Status erased = objects_.erase(object, extent);
+  const auto lose_all = [&](const ObjectName& object, std::span<const Extent> extents) {
+    Status erased = lose(node, object, extents);
     if (lost) lost = std::move(erased);
   };
   ++evictions_[static_cast<std::size_t>(node)];
   for (const auto& [object, locks] : locks_) locks->locks.drop(node);
   for (const auto& [ticket, one] : in_flight_) {
     if (one.rpc.node != node) continue;
-    for (const Extent& extent : one.extents) lose(one.object, extent);
+    lose_all(one.object, one.extents);
   }
   for (const auto& [key, box] : outboxes_) {
     if (key.second != node) continue;
-    for (const Extent& extent : box->unsent) lose(box->object, extent);
+    lose_all(box->object, box->unsent);
     discard_unsent(*box);
   }
   return lost;

@@ -99,8 +99,8 @@ struct FileRequest {
 /// flight, like a Lustre client. Errors carry an errno: EIO, ENOSPC or EINTR.
 class CostModel {
  public:
-  /// If a node is evicted, its unwritten data are erased from `objects`. The arguments outlive
-  /// this.
+  /// Cached writes that are lost, because their node is evicted or their OST refuses them, are
+  /// erased from `objects`. The arguments outlive this.
   CostModel(const Machine& machine, ObjectStore& objects, Timing& timing = real_timing());
   /// Waiting calls return EIO.
   ~CostModel();
@@ -127,9 +127,10 @@ class CostModel {
   /// For giving up a lock: waits until the node's cached writes to the objects are on the OSTs.
   /// Lost writes are left for the next flush() to report.
   [[nodiscard]] Status write_back(const Caller& caller, std::span<const ObjectName> objects);
-  /// For close(2): waits until the handle's reads and direct writes have completed. EIO if the
-  /// handle has written and its node was evicted, so that the data may be lost.
-  [[nodiscard]] Status finish(const Caller& caller);
+  /// For close(2): waits until the handle's reads and direct writes have completed, but not until
+  /// cached writes are on the OSTs. EIO if the handle has written, and its node was evicted or has
+  /// lost writes to the objects, which this is the first call to report.
+  [[nodiscard]] Status finish(const Caller& caller, std::span<const ObjectName> objects);
   /// Waits for `length`, as for a request.
   [[nodiscard]] Status delay(const Caller& caller, SimulatedTime length);
   /// `cost`: what a call that waits takes beside the model, such as the way through FUSE. The
@@ -138,6 +139,9 @@ class CostModel {
   void deduct(SimulatedTime cost);
   /// ENOSPC if the OST of one of the objects is full.
   [[nodiscard]] Status reserve(std::span<const ObjectName> objects);
+  /// Nodes that have lost writes to the objects `from` are told of it by `to`: a file that gets
+  /// other objects keeps its errors.
+  void pass_on_losses(std::span<const ObjectName> from, const ObjectName& to);
   /// Drops the locks and the unsent writes of a removed object.
   void forget(const ObjectName& object);
 
@@ -221,6 +225,8 @@ class CostModel {
   [[nodiscard]] static std::vector<NodeObject> on_node(std::int32_t node,
                                                        std::span<const ObjectName> objects);
   [[nodiscard]] bool take_losses(std::int32_t node, std::span<const ObjectName> objects);
+  [[nodiscard]] Status lose(std::int32_t node, const ObjectName& object,
+                            std::span<const Extent> extents);
   [[nodiscard]] Status evict(std::int32_t node);
   void discard_unsent(Outbox& box);
 
@@ -240,7 +246,7 @@ class CostModel {
   std::map<Ticket, bool> delays_;        // whether the delay is over
   std::vector<std::int64_t> evictions_;  // by node
   /// Nodes and objects of lost writes. As in Lustre's client, the first flush of the file on the
-  /// node reports them, through whichever open file.
+  /// node reports them, through whichever open file, or the first close.
   std::set<std::pair<std::int32_t, ObjectName>> losses_;
   std::unique_ptr<Signal> delay_ended_;
   std::atomic<bool> stopped_ = false;

@@ -37,9 +37,13 @@ bool read_fault(const std::string& kind, const std::string& value, OstFault& fau
   }
   const std::optional<double> number = parse_real(value);
   if (!number || *number < 0) return false;
+  if (kind == "slow") {
+    fault.slowness = *number;
+    return *number > 0;
+  }
   if (kind == "error") fault.error_rate = *number;
-  if (kind == "slow") fault.slowness = *number;
-  return (kind == "error" && *number <= 1) || (kind == "slow" && *number > 0);
+  if (kind == "late_error") fault.late_error_rate = *number;
+  return (kind == "error" || kind == "late_error") && *number <= 1;
 }
 
 }  // namespace
@@ -67,8 +71,8 @@ Result<FaultOrder> parse_fault(std::string_view text, const machine::Machine& ma
   order.ost = *index;
   if (!read_fault(kind, value, order.fault) || !rest.empty()) {
     return wrong(text,
-                 "an OST can be: no_space, no_objects, error RATE (0 to 1), error_at BYTE, slow "
-                 "FACTOR, hung, well");
+                 "an OST can be: no_space, no_objects, error RATE (0 to 1), error_at BYTE, "
+                 "late_error RATE (0 to 1), slow FACTOR, hung, well");
   }
   return order;
 }
@@ -84,11 +88,19 @@ Status Faults::check(std::int32_t ost, const Extent& file, bool writes) {
   const OstFault& fault = found->second;
   if (fault.no_space && writes) return refused(ENOSPC);
   if (fault.error_byte && file.contains(*fault.error_byte)) return refused(EIO);
-  if (fault.error_rate > 0) {
-    std::uniform_real_distribution<double> chance(0, 1);
-    if (chance(random_) < fault.error_rate) return refused(EIO);
-  }
+  if (happens(fault.error_rate)) return refused(EIO);
   return {};
+}
+
+bool Faults::refuses_cached(std::int32_t ost) {
+  const auto found = by_ost_.find(ost);
+  return found != by_ost_.end() && happens(found->second.late_error_rate);
+}
+
+bool Faults::happens(double rate) {
+  if (rate <= 0) return false;
+  std::uniform_real_distribution<double> chance(0, 1);
+  return chance(random_) < rate;
 }
 
 }  // namespace nacre::sim

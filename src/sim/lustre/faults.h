@@ -20,7 +20,8 @@ struct OstFault {
   bool no_objects = false;                      ///< creates no objects
   double error_rate = 0;                        ///< fraction of accesses that fail, 0 to 1
   std::optional<std::int64_t> error_byte = {};  ///< offset in the file: accesses to it fail
-  double slowness = 1;  ///< factor for the time of requests; 0: requests never end
+  double late_error_rate = 0;  ///< fraction of requests with cached writes that fail, 0 to 1
+  double slowness = 1;         ///< factor for the time of requests; 0: requests never end
 };
 
 /// A command: sets the faults of an OST, or evicts a node.
@@ -31,8 +32,8 @@ struct FaultOrder {
 };
 
 /// Parses one of "ost K no_space", "ost K no_objects", "ost K error RATE", "ost K error_at BYTE",
-/// "ost K slow FACTOR", "ost K hung", "ost K well" and "node K evicted". Otherwise the error
-/// message lists the valid values.
+/// "ost K late_error RATE", "ost K slow FACTOR", "ost K hung", "ost K well" and "node K evicted".
+/// Otherwise the error message lists the valid values.
 [[nodiscard]] Result<FaultOrder> parse_fault(std::string_view text,
                                              const machine::Machine& machine);
 
@@ -45,8 +46,13 @@ class Faults {
   /// Returns the error of an access to bytes `file` of a file, on this OST: ENOSPC (writes only)
   /// or EIO.
   [[nodiscard]] Status check(std::int32_t ost, const Extent& file, bool writes);
+  /// Whether the OST refuses the next request with cached writes, whose calls have returned.
+  [[nodiscard]] bool refuses_cached(std::int32_t ost);
 
  private:
+  /// True for this fraction of the calls.
+  [[nodiscard]] bool happens(double rate);
+
   std::map<std::int32_t, OstFault> by_ost_;
   std::mt19937 random_;  // NOLINT(cert-msc51-cpp): the same sequence in each run
 };

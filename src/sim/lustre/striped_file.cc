@@ -151,6 +151,9 @@ Status StripedFile::move_to_layout(plan::Layout asked) {
   const std::vector<ObjectName> old = all_objects();
   replace_layout(*std::move(layout));
   const store::Transfer written = write_pieces(bytes, pieces_of(0, bytes.size()));
+  const std::vector<ObjectName> now = all_objects();
+  const auto heir = std::ranges::find_if(now, is_on_ost);
+  if (heir != now.end()) striping_.costs.pass_on_losses(old, *heir);
   for (const ObjectName& object : old) drop(object);
   return written.error ? Status(*written.error) : Status();
 }

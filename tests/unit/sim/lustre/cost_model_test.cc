@@ -201,6 +201,32 @@ TEST_CASE("the first flush on a node reports lost writes, also of a file that wa
   CHECK(flush(costs, *later).ok());
 }
 
+TEST_CASE("the next flush or close reports cached writes that an OST refused") {
+  ObjectStore objects;
+  CostModel costs(machine, objects);
+  REQUIRE(costs.order(*parse_fault("ost 0 late_error 1", machine)).ok());
+  const std::vector<std::byte> bytes(100, std::byte{7});
+  const auto write_and_store = [&](OpenHandle& handle) {
+    REQUIRE(write(costs, handle, {0, 100}).ok());
+    REQUIRE(!objects.write(object, bytes, 0).error);
+  };
+  const auto writer = costs.open(0, false);
+  write_and_store(*writer);
+  CHECK(errno_of(flush(costs, *writer)) == EIO);
+  std::vector<std::byte> found(100, std::byte{1});
+  REQUIRE(objects.read(object, found, 0).ok());
+  CHECK(found == std::vector<std::byte>(100));
+  CHECK(flush(costs, *writer).ok());
+  write_and_store(*writer);
+  CHECK(costs.write_back(Caller{writer.get()}, {&object, 1}).ok());
+  CHECK(costs.finish(Caller{costs.open(0, false).get()}, {&object, 1}).ok());  // has not written
+  const ObjectName later{0, object.number + 1};
+  costs.pass_on_losses({&object, 1}, later);
+  CHECK(flush(costs, *writer).ok());
+  CHECK(errno_of(costs.finish(Caller{writer.get()}, {&later, 1})) == EIO);
+  CHECK(flush(costs, *costs.open(0, false)).ok());
+}
+
 TEST_CASE("reads with a constant stride are read ahead, so that they do not wait for the OST") {
   Machine slow = machine;
   slow.ost.bandwidth = 1 << 30;

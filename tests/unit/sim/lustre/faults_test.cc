@@ -50,6 +50,15 @@ TEST_CASE("errors occur at a byte or at a rate") {
   CHECK(failed < 600);
 }
 
+TEST_CASE("an OST refuses cached writes only, at a rate") {
+  Faults faults = with("ost 1 late_error 1");
+  CHECK(faults.refuses_cached(1));
+  CHECK(!faults.refuses_cached(0));
+  CHECK(faults.check(1, {0, 1}, true).ok());
+  faults.set(1, {});
+  CHECK(!faults.refuses_cached(1));
+}
+
 TEST_CASE("an OST can be slow or hang, a node be evicted") {
   CHECK(parse_fault("ost 1 slow 2.5", machine_of_four_osts)->fault.slowness == 2.5);
   CHECK(parse_fault("ost 1 hung", machine_of_four_osts)->fault.slowness == 0);
@@ -62,8 +71,9 @@ TEST_CASE("invalid faults are refused") {
   CHECK(error_of("disk 1 hung").find("begins with ost or node") != std::string::npos);
   CHECK(error_of("ost 4 hung").find("osts 0 to 3") != std::string::npos);
   CHECK(error_of("node 2 evicted").find("nodes 0 to 1") != std::string::npos);
-  for (const char* text : {"ost 1", "ost 1 slow", "ost 1 slow 0", "ost 1 error 2", "ost 1 hung 3",
-                           "ost 1 error_at here", "ost 1 slow 2 3"}) {
+  for (const char* text :
+       {"ost 1", "ost 1 slow", "ost 1 slow 0", "ost 1 error 2", "ost 1 late_error 2",
+        "ost 1 hung 3", "ost 1 error_at here", "ost 1 slow 2 3"}) {
     CAPTURE(text);
     CHECK(error_of(text).find("an OST can be") != std::string::npos);
   }

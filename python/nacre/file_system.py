@@ -70,6 +70,12 @@ def _row(kind: str) -> dict:
     return {}
 
 
+def name(kind: str) -> str:
+    """The library's name for the file systems of a mount type; empty if statfs(2) does not tell it this type."""
+    row = _row(kind)
+    return next((name for name, one in known().items() if one is row and row["magics"]), "")
+
+
 def machine_class(kind: str) -> str:
     """The class of machine (src/machine/classes) of a mount type or of a row of the table."""
     row = known().get(kind) or _row(kind)
@@ -93,8 +99,8 @@ def judgement(found: FileSystem | None, directory: Path) -> Remark:
         return "note", "file system", f"the file system of {directory} is unknown", ""
     text = f"{directory} is on {found.kind} ({found.source} at {found.mount_point})"
     row = _row(found.kind)
-    local_locks = row.get("local_locks_option")
-    if local_locks in found.options:
+    local_locks = next((option for option in row.get("local_locks_options", []) if option in found.options), None)
+    if local_locks is not None:
         advice = f"On several nodes Nacre refuses atomic mode and shared file pointers: {row['locks_advice']}."
         return "note", "file system", f"{text}, whose locks work only within one node ({local_locks})", advice
     if row.get("sharing") == "cached":

@@ -7,6 +7,7 @@
 #include "collective/agreement/agreements.h"
 #include "collective/node/first_on_node.h"
 #include "file/open_file.h"
+#include "store/file_system.h"
 
 namespace nacre::file {
 
@@ -175,11 +176,15 @@ collective::Task<Status> OpenFile::change_size(std::int64_t size_bytes, const ch
 
 collective::Task<Status> OpenFile::sync() {
   // A rank whose data others wrote has nothing to sync, and may never have opened the file. fsync
-  // writes back what all processes of the node have written, and on Lustre asks every OST.
+  // writes back what all processes of the node have written, and on Lustre asks every OST. Some
+  // daemons write back only what was written through the same open file.
   store::StoreFile* file = file_.if_open();
   const bool has_written = file != nullptr && wrote_.load(std::memory_order_relaxed);
-  auto choosing = collective::is_first_on_node(*transport_, has_written);
-  const bool syncs = co_await choosing;
+  bool syncs = has_written;
+  if (!store::syncs_each_open(file_system_)) {
+    auto choosing = collective::is_first_on_node(*transport_, has_written);
+    syncs = co_await choosing;
+  }
   Status status;
   if (syncs) status = file->sync();
   auto agreement = collective::agree(*transport_, std::move(status));

@@ -68,6 +68,16 @@ bool has_stale_pages(const FileSystemFacts& facts) {
   return row != nullptr && row->stale_pages;
 }
 
+bool syncs_each_open(const FileSystemFacts& facts) {
+  const FileSystem* const row = file_system_of(facts);
+  return row != nullptr && row->syncs_each_open;
+}
+
+bool has_local_inodes(const FileSystemFacts& facts) {
+  const FileSystem* const row = file_system_of(facts);
+  return row != nullptr && row->local_inodes;
+}
+
 Store& store_of(const FileSystemFacts& facts) {
   const FileSystem* const row = file_system_of(facts);
   static PosixStore posix;

@@ -33,6 +33,8 @@ struct FileSystem {
   bool serial_writes = false;  ///< as in FileSystemFacts
   /// The kernel may have cached pages that other nodes have written since.
   bool stale_pages = false;
+  bool syncs_each_open = false;  ///< fsync covers the writes through the same open file only
+  bool local_inodes = false;     ///< nodes may number the files by themselves
   /// The class of its machine (src/machine/classes). Empty: local or remote.
   const char* machine = "";
   /// The same if Store::has_flash_targets(). Empty: `machine`.
@@ -41,8 +43,9 @@ struct FileSystem {
   /// Nacre looks for it only if the environment variable `marker_setting` is set.
   const char* marker_attribute = nullptr;
   const char* marker_setting = nullptr;
-  /// The mount option that limits its byte-range locks to the processes of one node.
-  std::string_view local_locks_option = {};
+  /// The mount options, separated by spaces, of which each limits its byte-range locks to the
+  /// processes of one node.
+  std::string_view local_locks_options = {};
   /// Advice to users if byte-range locks are missing. Empty: nothing helps.
   std::string_view locks_advice = {};
 };
@@ -56,6 +59,10 @@ struct FileSystem {
 [[nodiscard]] std::string name_of(const FileSystemFacts& facts);
 /// FileSystem::stale_pages; false if the file system is unknown.
 [[nodiscard]] bool has_stale_pages(const FileSystemFacts& facts);
+/// FileSystem::syncs_each_open; false if the file system is unknown.
+[[nodiscard]] bool syncs_each_open(const FileSystemFacts& facts);
+/// FileSystem::local_inodes; false if the file system is unknown.
+[[nodiscard]] bool has_local_inodes(const FileSystemFacts& facts);
 /// The store that opens files on this file system.
 [[nodiscard]] Store& store_of(const FileSystemFacts& facts);
 

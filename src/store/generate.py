@@ -8,9 +8,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-TEXTS = ("machine", "flash_machine", "local_locks_option", "locks_advice", "marker_attribute", "marker_setting")
+TEXTS = ("machine", "flash_machine", "local_locks_options", "locks_advice", "marker_attribute", "marker_setting")
 REQUIRED = {"magics", "sharing"}
-FLAGS = ("has_layouts", "keeps_written", "serial_writes", "stale_pages")
+FLAGS = ("has_layouts", "keeps_written", "serial_writes", "stale_pages", "syncs_each_open", "local_inodes")
 KEYS = {*REQUIRED, "mount_types", "by_mount_type", "store", *FLAGS, *TEXTS}
 SHARINGS = ("local", "coherent", "cached")
 
@@ -24,6 +24,10 @@ def check(name: str, row: dict) -> None:
         raise ValueError(f"[{name}]: sharing is {row['sharing']!r}; it takes {', '.join(SHARINGS)}")
 
 
+def text_of(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else " ".join(value)
+
+
 def rows_of(name: str, row: dict) -> list[str]:
     """One row for each magic and, if by_mount_type, for each mount type."""
     check(name, row)
@@ -31,7 +35,7 @@ def rows_of(name: str, row: dict) -> list[str]:
     if "store" in row:
         fields.append(f".store = &only<{row['store'].title()}Store>")
     fields += [f".{flag} = true" for flag in FLAGS if row.get(flag)]
-    fields += [f'.{key} = "{row[key]}"' for key in TEXTS if key in row]
+    fields += [f'.{key} = "{text_of(row[key])}"' for key in TEXTS if key in row]
     types = [f'.mount_type = "{kind}", ' for kind in row["mount_types"]] if row.get("by_mount_type") else [""]
     return [
         f'    {{.name = "{name}", .magic = {magic:#010x}, {mount_type}{", ".join(fields)}}},\n'

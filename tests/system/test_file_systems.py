@@ -24,10 +24,10 @@ def test_the_command_judges_each_file_system_as_its_row_says(name):
         assert state == STATE[row["sharing"]]
         assert ("only ranks on this node" in text) == (row["sharing"] == "local")
         assert ("POSIX" in text) == (row["sharing"] != "cached" and "store" not in row)
-    if "local_locks_option" in row:
-        state, _, text, advice = judged(name, row["local_locks_option"])
+    for option in row.get("local_locks_options", []):
+        state, _, text, advice = judged(row.get("mount_types", [name])[0], option)
         assert state == "note"
-        assert row["local_locks_option"] in text
+        assert f"({option})" in text
         assert row["locks_advice"] in advice
 
 

@@ -50,12 +50,14 @@ bool has_mount_option(std::string_view mountinfo, std::string_view mount_number,
   return !fields.empty() && std::ranges::count(split(fields.back(), ','), option) > 0;
 }
 
-const FileSystem* file_system_with_local_locks(int descriptor) {
+std::string_view local_locks_option_of(int descriptor) {
   const FileSystem* const system = file_system_of(facts_of_file(descriptor));
-  if (system == nullptr || system->local_locks_option.empty()) return nullptr;
+  if (system == nullptr || system->local_locks_options.empty()) return {};
   const MountTable table = mount_table_for(descriptor);
-  return has_mount_option(table.mountinfo, table.number, system->local_locks_option) ? system
-                                                                                     : nullptr;
+  for (const std::string_view option : split_filled(system->local_locks_options, ' ')) {
+    if (has_mount_option(table.mountinfo, table.number, option)) return option;
+  }
+  return {};
 }
 
 std::string mount_type_in(std::string_view mountinfo, std::string_view mount_number) {

@@ -9,9 +9,9 @@
 
 namespace nacre::store {
 
-/// The file system of an open file if a mount option limits its byte-range locks to one node,
-/// otherwise null.
-[[nodiscard]] const FileSystem* file_system_with_local_locks(int descriptor);
+/// The mount option that limits the byte-range locks of an open file to one node; empty if none
+/// does.
+[[nodiscard]] std::string_view local_locks_option_of(int descriptor);
 
 /// The type of the mount of an open file, for example "fuse.ceph-fuse"; empty if it is unknown.
 [[nodiscard]] std::string mount_type_of(int descriptor);

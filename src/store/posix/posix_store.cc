@@ -88,7 +88,7 @@ Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
                     .options = options,
                     .file = *std::move(file),
                     .direct = std::move(direct),
-                    .identity = {found.stx_ino},
+                    .identity = {has_local_inodes(facts) ? 0 : found.stx_ino},
                     .facts = facts});
 }
 

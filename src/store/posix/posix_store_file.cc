@@ -274,10 +274,11 @@ Status PosixStoreFile::check_locks() { return store::check_locks(lock_target());
 
 LockTarget PosixStoreFile::lock_target() {
   std::call_once(local_locks_checked_, [&] {
-    if (!opened_.options.one_node)
-      local_locks_ = file_system_with_local_locks(opened_.file.number());
+    if (!opened_.options.one_node) {
+      local_locks_option_ = local_locks_option_of(opened_.file.number());
+    }
   });
-  return {opened_.file.number(), opened_.path, local_locks_};
+  return {opened_.file.number(), opened_.path, local_locks_option_};
 }
 
 }  // namespace nacre::store

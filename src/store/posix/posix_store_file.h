@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/extent.h"
@@ -79,7 +80,7 @@ class PosixStoreFile : public StoreFile {
   OpenedFile opened_;
   bool discards_pages_;  ///< FileSystem::stale_pages, and other nodes have the file open
   std::once_flag local_locks_checked_;
-  const FileSystem* local_locks_ = nullptr;  // see LockTarget
+  std::string_view local_locks_option_;  // see LockTarget
   /// There was no RLIMIT_FSIZE at the last check; small writes that end below this offset are not
   /// checked again. A program that then sets a limit below the bytes that it has already written
   /// gets the system's signal.

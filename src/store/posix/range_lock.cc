@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 
+#include "store/file_system.h"
 #include "store/system/descriptor.h"
 #include "store/system/errno.h"
 
@@ -38,7 +39,8 @@ class OfdLock final : public FileLock {
 /// The lock of an empty range. To the kernel a length of 0 would mean "to the end of the file".
 class EmptyLock final : public FileLock {};
 
-std::string advice(const FileSystem* file_system) {
+std::string advice(const FileSystemFacts& facts) {
+  const FileSystem* const file_system = file_system_of(facts);
   if (file_system != nullptr && !file_system->locks_advice.empty()) {
     return std::string(file_system->locks_advice);
   }
@@ -54,16 +56,17 @@ Error lock_error(int system_errno, const LockTarget& target) {
   const FileSystemFacts facts = facts_of_file(target.descriptor);
   error.error_class = ErrorClass::unsupported_operation;
   error.message += "; the file system (" + name_of(facts) +
-                   ") grants no byte-range locks here: " + advice(file_system_of(facts));
+                   ") grants no byte-range locks here: " + advice(facts);
   return error;
 }
 
 Status check_reach(const LockTarget& target) {
-  if (target.local_locks == nullptr) return {};
+  if (target.local_locks_option.empty()) return {};
   return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
                "lock " + target.path + ": the file system was mounted with " +
-                   std::string(target.local_locks->local_locks_option) +
-                   ": byte-range locks hold on one node only; " + advice(target.local_locks)};
+                   std::string(target.local_locks_option) +
+                   ": byte-range locks hold on one node only; " +
+                   advice(facts_of_file(target.descriptor))};
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/extent.h"
 #include "base/result.h"
-#include "store/file_system.h"
 #include "store/store.h"
 
 namespace nacre::store {
@@ -15,9 +15,9 @@ namespace nacre::store {
 struct LockTarget {
   int descriptor;
   const std::string& path;  ///< for messages
-  /// Not null if the lock must exclude processes on other nodes, but the locks of the file system
-  /// hold on one node only (file_system_with_local_locks()).
-  const FileSystem* local_locks = nullptr;
+  /// Not empty if the lock must exclude processes on other nodes, but a mount option limits the
+  /// locks of the file system to one node (local_locks_option_of()).
+  std::string_view local_locks_option = {};
 };
 
 /// Waits for the lock; returns at once if the range is empty. Release the lock before the

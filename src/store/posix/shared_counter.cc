@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -80,8 +81,8 @@ class FileCounter final : public SharedCounter {
   template <class Action>
   auto locked(Action action) -> decltype(action()) {
     const std::lock_guard threads(mutex_);
-    const Result<std::unique_ptr<FileLock>> ranks =
-        lock_range({file_.number(), path_, local_locks_}, counter_bytes, LockKind::exclusive);
+    const Result<std::unique_ptr<FileLock>> ranks = lock_range(
+        {file_.number(), path_, local_locks_option_}, counter_bytes, LockKind::exclusive);
     if (!ranks) return ranks.error();
     return action();
   }
@@ -114,7 +115,7 @@ class FileCounter final : public SharedCounter {
   Descriptor file_;
   std::string path_;
   // Always checked: ranks on several nodes use this counter.
-  const FileSystem* local_locks_ = file_system_with_local_locks(file_.number());
+  std::string_view local_locks_option_ = local_locks_option_of(file_.number());
   bool has_stale_size_;
   std::mutex mutex_;
 };

@@ -47,7 +47,7 @@ TEST_CASE(
     REQUIRE(found != nullptr);
     CHECK((found == &row || row.marker_attribute != nullptr || !row.mount_type.empty()));
     CHECK((row.marker_attribute == nullptr) == (row.marker_setting == nullptr));
-    CHECK((row.local_locks_option.empty() || !row.locks_advice.empty()));
+    CHECK((row.local_locks_options.empty() || !row.locks_advice.empty()));
     CHECK(&row <= found);
     const FileSystemFacts facts = facts_of_magic(row.magic);
     CHECK(facts.coherent == (found->sharing != Sharing::cached));

@@ -97,6 +97,20 @@ static void of_a_request_asked_about(MPI_File file, MPI_Errhandler a) {
   MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
 }
 
+/* Each of several failed requests is told, also if the program asks for no statuses. */
+static void of_requests_without_statuses(MPI_File file, MPI_Errhandler a) {
+  MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  char byte = 0;
+  MPI_File_set_errhandler(file, a);
+  const int before = calls_a;
+  for (int index = 0; index < 2; ++index) {
+    MPI_File_iwrite_at_all(file, -5, &byte, 1, MPI_BYTE, &requests[index]);
+  }
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  check(calls_a == before + 2, "of 2 requests at -5, %d were told", calls_a - before);
+  MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+}
+
 static void end_split(MPI_File* file, int* code, ...) {
   MPI_Status status;
   static char byte;
@@ -129,6 +143,7 @@ int main(int argc, char** argv) {
   of_a_file(file, a, b);
   of_requests(file, a);
   of_a_request_asked_about(file, a);
+  of_requests_without_statuses(file, a);
   if (getenv("NACRE_TEST_EXPECT") != NULL) ended_in_the_handler(file);
   MPI_File_close(&file);
   of_no_file(a);

@@ -34,14 +34,18 @@ std::span<const MPI_Request> as_span(int count, const MPI_Request requests[]) {
   return {requests, static_cast<std::size_t>(std::max(count, 0))};
 }
 
-/// The code of a call that completes several requests: MPI_ERR_IN_STATUS if an access has failed.
+/// Raises the error of each access that has failed. Returns the code of a call that completes
+/// several requests: MPI_ERR_IN_STATUS, or the first error if there are no statuses.
 int conclude_many(const Completion& completion, int code, std::span<const int> indices,
                   MPI_Status* statuses) {
   int outcome = code;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const int failure = completion.raise(static_cast<std::size_t>(indices[i]));
     if (failure == MPI_SUCCESS) continue;
-    if (statuses == MPI_STATUSES_IGNORE) return failure;
+    if (statuses == MPI_STATUSES_IGNORE) {
+      if (outcome == MPI_SUCCESS) outcome = failure;
+      continue;
+    }
     if (outcome == MPI_SUCCESS) {
       for (std::size_t k = 0; k < indices.size(); ++k) statuses[k].MPI_ERROR = MPI_SUCCESS;
     }

@@ -44,14 +44,16 @@ class ChoiceMemory {
   /// The reason of a plan that was changed stays `observed`.
   [[nodiscard]] std::size_t steadied(const CallShape& shape, std::vector<PredictedPlan>& plans,
                                      std::size_t chosen) const;
-  /// Keeps the choice of plans[chosen], and the fastest of the others for corrections.
+  /// Keeps the choice of plans[chosen], and the fastest of the others for corrections. plans[0] is
+  /// that of the rules.
   void keep(const CallShape& shape, const std::vector<PredictedPlan>& plans, std::size_t chosen);
   /// Keeps a choice to which there is no alternative.
   void keep(const CallShape& shape, const Choice& choice);
   /// A call of this shape took `seconds` with the choice of find(). If several calls took far
   /// longer than predicted, the resource that was to be the bottleneck is slower than the machine
-  /// file says: with that figure corrected, another plan may be the fastest. Equal calls then take
-  /// it, and return for good if it proves slower.
+  /// file says: with that figure corrected, another plan may be the fastest. If they took so much
+  /// longer that the figures are those of another machine, the algorithm of the rules may be the
+  /// fastest. Equal calls then take that plan, and return for good if it proves slower.
   void learn(const CallShape& shape, double seconds);
   /// Whether a choice for such calls is kept that will not change: there was no alternative, or
   /// several calls took about as long as predicted.
@@ -100,11 +102,13 @@ class ChoiceMemory {
     CallShape shape;
     std::vector<Trial> trials = {};  ///< not empty
     std::size_t current = 0;
-    std::size_t before = 0;  ///< of the last change; `current` if there was none
+    std::size_t before = 0;    ///< of the last change; `current` if there was none
+    std::size_t by_rules = 0;  ///< of the algorithm of the rules
     bool is_settled = false;
 
     void learn(double seconds);
-    void change(double factor);
+    void settle_on(std::size_t trial);
+    [[nodiscard]] std::size_t corrected(double factor) const;
   };
   [[nodiscard]] Entry* entry_of(const CallShape& shape);
   /// The last entry of a call with the same pieces.

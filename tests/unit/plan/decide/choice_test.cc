@@ -1217,6 +1217,14 @@ struct Learner {
                  {{.algorithm = Algorithm::two_phase, .aggregator_count = 2}, aggregated}},
                 0);
   }
+  /// The rules say two_phase, and direct is predicted to be faster.
+  void remember_against_rules() {
+    memory.forget();
+    memory.keep(shape,
+                {{{.algorithm = Algorithm::two_phase, .aggregator_count = 2}, {.seconds = 1.5}},
+                 {{.algorithm = Algorithm::direct}, {.seconds = 1.0}}},
+                1);
+  }
   void calls(int count, double seconds) {
     for (int i = 0; i < count; ++i) memory.learn(shape, seconds);
   }
@@ -1366,10 +1374,30 @@ TEST_CASE("a plan that proves far slower is left at once") {
   CHECK(learner.memory.is_settled(learner.shape));
 }
 
-TEST_CASE("predictions that are wrong beyond reason change no plan") {
+TEST_CASE("if predictions are wrong beyond reason, the rules decide") {
+  Learner by_rules;
+  by_rules.calls(20, 50.0);
+  CHECK(by_rules.algorithm() == Algorithm::direct);
+  for (const double then : {40.0, 60.0}) {
+    Learner learner;
+    learner.remember_against_rules();
+    learner.calls(3, 50.0);
+    CHECK(learner.algorithm() == Algorithm::direct);
+    learner.calls(1, 50.0);
+    CHECK(learner.algorithm() == Algorithm::two_phase);
+    CHECK(learner.memory.find(learner.shape)->candidate.reason == PlanReason::observed);
+    learner.calls(20, then);
+    CHECK(learner.algorithm() == (then < 50 ? Algorithm::two_phase : Algorithm::direct));
+  }
+}
+
+TEST_CASE("reads in steps that are wrong beyond reason do not wait for the read-ahead") {
   Learner learner;
-  learner.calls(20, 50.0);
-  CHECK(learner.algorithm() == Algorithm::direct);
+  learner.shape.participants.direction = Direction::read;
+  learner.shape.summary.in_steps = true;
+  learner.remember_against_rules();
+  learner.calls(4, 50.0);
+  CHECK(learner.algorithm() == Algorithm::two_phase);
 }
 
 TEST_CASE("a change must be worthwhile") {

@@ -93,8 +93,16 @@ def collective_stripes(place: Place) -> int:
 
 
 def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0, write: bool = True) -> str:
-    """One rank of each of `nodes` nodes, to a file of its own on `stripes` OSTs, `step` OSTs further for each node."""
-    total = max(min(place.volume * stripes // 4, place.volume) // (1 if step else nodes), MIB)
+    """One rank of each of `nodes` nodes, to a file of its own on `stripes` OSTs, `step` OSTs further for each node.
+
+    Nodes that write to one OST write more than they have in flight: an OST that serves requests in their order is
+    otherwise done with the first nodes before it has served the last, and too few nodes meet there.
+    """
+    total = min(place.volume * stripes // 4, place.volume)
+    if not step:
+        least = min(place.volume // 8, place.volume // nodes) if write else 0
+        total = max(total // nodes, least)
+    total = max(total, MIB)
     numbers = {
         "stripes": stripes,
         "step": step,
@@ -114,7 +122,8 @@ def readers(place: Place) -> list[int]:
 
 def ost_bytes(place: Place) -> int:
     """The most bytes that a measurement writes to one OST."""
-    return place.volume // min(4, collective_stripes(place))
+    shared = max(place.volume // 4, min(place.nodes * (place.volume // 8), place.volume))
+    return max(shared, place.volume // collective_stripes(place))
 
 
 def small_word(place: Place, direct: bool, again: bool) -> str:
@@ -201,7 +210,7 @@ def calls(place: Place) -> list[str]:
 
 def striped(place: Place) -> list[str]:
     """What OSTs, servers, links and locks do."""
-    words = [ost_word(place, nodes) for nodes in doublings(place.nodes)]
+    words = [ost_word(place, 1)]
     words += [ost_word(place, nodes, write=False) for nodes in readers(place)]
     words += [small_word(place, *how) for how in ((True, True), (False, True), (False, False))]
     words += [ost_word(place, 1, stripes) for stripes in doublings(place.osts)]
@@ -210,5 +219,6 @@ def striped(place: Place) -> list[str]:
     words += [ost_word(place, nodes, step=1) for nodes in adding_counts(place)]
     if place.nodes > 1:
         words += [turns_word(place, writes) for writes in (True, False)]
+        words += [ost_word(place, nodes) for nodes in doublings(place.nodes)[1:]]  # takes longest
         words += [group.word(place) for group in uplink_groups(place)]
     return words

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nacre import library, lustre_client
+from nacre.endings import exit_on
 from nacre.errors import EXIT_USAGE, UserError
 
 DEFAULT_DIRECTORY = "/mnt/nacre-testbed"
@@ -158,7 +159,10 @@ def down(directory: Path) -> None:
         return
     require_up(directory)
     process = int(record.read_text())
-    os.kill(process, signal.SIGTERM)
+    try:
+        os.kill(process, signal.SIGTERM)
+    except PermissionError as error:
+        raise UserError(f"the testbed at {directory} is another user's process ({process})") from error
     deadline = time.monotonic() + END_SECONDS
     while _is_running(process):
         if time.monotonic() > deadline:
@@ -200,8 +204,7 @@ def _is_running(process: int) -> bool:
 def serving(options: list[str], wanted: Path | None = None) -> Iterator[Path]:
     """Runs a testbed during a `with` block, at `wanted` or in a new directory. SIGTERM and SIGHUP stop it too."""
     directory = wanted or Path(tempfile.mkdtemp(prefix="nacre-testbed-"))
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _end)
+    exit_on((signal.SIGTERM, signal.SIGHUP))
     try:
         up(directory, options)
         try:
@@ -211,10 +214,6 @@ def serving(options: list[str], wanted: Path | None = None) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             directory.rmdir()
-
-
-def _end(number: int, _frame: object) -> None:
-    raise SystemExit(128 + number)
 
 
 def counters(directory: Path) -> dict:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Command
+from nacre import file_system
 from nacre.errors import UserError
 from nacre.tune import figures, machine_file, plan, rank
 from nacre.tune.comparison import CASES, Comparison
@@ -47,12 +48,24 @@ def test_a_local_directory_is_measured_and_left_empty(nacre, build, tmp_path, fa
     assert not out.with_name("machine.toml.state").exists()
 
 
-def started(nacre: Command, build: Path, files: Path, out: Path) -> subprocess.Popen:
-    """A tune that takes long, once it has written bytes."""
+ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def started(nacre: Command, build: Path, files: Path, out: Path, ignored: int = 0) -> subprocess.Popen:
+    """A tune that takes long, once it has written bytes. `ignored`: a signal that its parent ignores."""
     files.mkdir()
     words = ["tune", "--repetitions", 40, "--out", out, files, *launcher(build, "mpich")]
+
+    def set_signals() -> None:
+        for number in ENDINGS:
+            signal.signal(number, signal.SIG_IGN if number == ignored else signal.SIG_DFL)
+
     process = subprocess.Popen(
-        [str(nacre.path), *map(str, words)], env=nacre.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [str(nacre.path), *map(str, words)],
+        env=nacre.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        preexec_fn=set_signals,
     )
     deadline = time.monotonic() + 60
     while not list(files.glob(f"{WORK}/data.*")) and time.monotonic() < deadline:
@@ -60,7 +73,7 @@ def started(nacre: Command, build: Path, files: Path, out: Path) -> subprocess.P
     return process
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build, tmp_path, ending):
     files, out = tmp_path / "files", tmp_path / "machine.toml"
     process = started(nacre, build, files, out)
@@ -84,6 +97,16 @@ def test_a_tune_that_is_ended_removes_its_files_and_can_be_resumed(nacre, build,
     assert tomllib.loads(out.read_text())["nodes"]["cores"] >= 1
 
 
+def test_a_hangup_does_not_end_a_tune_under_nohup(nacre, build, tmp_path):
+    process = started(nacre, build, tmp_path / "files", tmp_path / "machine.toml", ignored=signal.SIGHUP)
+    process.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=1)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, output
+
+
 def test_measurements_of_another_place_are_not_resumed(tmp_path):
     state = tmp_path / "m.toml.state"
     Samples("/a with mpiexec -n 4").save(state, 1)
@@ -102,6 +125,26 @@ def test_the_machine_file_of_another_file_system_is_not_replaced(tmp_path):
     machine_file.refuse_other_mount(path, "/scratch")
     with pytest.raises(UserError, match="is the machine file of /scratch, and would be replaced by that of /projects"):
         machine_file.refuse_other_mount(path, "/projects")
+
+
+def test_of_two_machine_files_of_a_mount_the_first_by_name_is_used(tmp_path):
+    """As the library does, which compares no dates: clocks and copies would change them."""
+    new = tmp_path / "login2.toml"
+    (tmp_path / "a.toml").write_text('[machine]\nversion = 1\nmount = "/projects"\n')
+    (tmp_path / "b.toml").write_text("[")
+    (tmp_path / "z.toml").write_text('[machine]\nversion = 1\nmount = "/scratch"\n')
+    assert machine_file.preferred_to(new, "/scratch") is None
+    (tmp_path / "login1.toml").write_text('[machine]\nversion = 1\nmount = "/scratch"\n')
+    assert machine_file.preferred_to(new, "/scratch") == tmp_path / "login1.toml"
+
+
+@pytest.mark.parametrize(
+    ("mount_type", "name"),
+    [("lustre", "lustre"), ("nfs4", "nfs"), ("pvfs2", "orangefs"), ("fuse.ceph-fuse", "ceph-fuse"), ("ext3", "ext4"),
+     ("fuse.sshfs", ""), ("fuse.other", "fuse"), ("unheard", "")],
+)  # fmt: skip
+def test_a_machine_file_has_the_librarys_name_of_the_file_system(mount_type, name):
+    assert file_system.name(mount_type) == name
 
 
 def test_a_machine_file_that_cannot_be_written_is_refused_before_anything_is_measured(nacre, build, tmp_path):

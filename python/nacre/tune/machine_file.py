@@ -31,15 +31,31 @@ def default_name(environ: Mapping[str, str]) -> str:
 
 def refuse_other_mount(path: Path, mount: str) -> None:
     """Refuses to replace the machine file of another file system."""
-    try:
-        other = tomllib.loads(path.read_text()).get("machine", {}).get("mount", mount)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError):
-        return
-    if other != mount:
+    other = _mount_in(path)
+    if other is not None and other != mount:
         raise UserError(
             f"{path} is the machine file of {other}, and would be replaced by that of {mount}",
             "Name the machine of this file system with --name, or the file with --out.",
         )
+
+
+def preferred_to(path: Path, mount: str) -> Path | None:
+    """A file of the same folder that Nacre uses instead of `path`: it is for the same mount, and its name comes
+    first."""
+    for other in sorted(path.parent.glob("*.toml")):
+        if other.name >= path.name:
+            break
+        if _mount_in(other) == mount:
+            return other
+    return None
+
+
+def _mount_in(path: Path) -> str | None:
+    """The mount that a machine file names; None if it names none, or cannot be read."""
+    try:
+        return tomllib.loads(path.read_text()).get("machine", {}).get("mount")
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError):
+        return None
 
 
 @dataclasses.dataclass(frozen=True)

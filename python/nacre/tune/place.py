@@ -47,10 +47,11 @@ def refuse_mount_of_testbed(directory: Path, command: list[str]) -> None:
 
 
 def kind_of(directory: Path) -> str:
+    """The library's name for the file system; empty if it is unknown to the library."""
     if is_emulated(directory):
         return "testbed"
     found = file_system.of(directory)
-    return found.kind if found else ""
+    return file_system.name(found.kind) if found else ""
 
 
 def mount_of(directory: Path) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from nacre import settings
+from nacre.endings import exit_on
 from nacre.errors import EXIT_PROBLEM, UserError
 from nacre.text import parse_bytes, unwrapped
 from nacre.tune import figures, machine_file, place, report_page, session, summary
@@ -68,8 +69,7 @@ def tune(
         False, "--json", help="Print JSON: the figures, why others were not measured, and the best hints."
     ),
 ) -> None:
-    for ending in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(ending, _end)
+    exit_on((signal.SIGTERM, signal.SIGHUP, signal.SIGINT))
     deadline = time.monotonic() + _parse_seconds(max_time)
     name = name or machine_file.default_name(os.environ)
     out = out or machine_file.default_path(name, os.environ)
@@ -133,7 +133,10 @@ def tune(
             f" nevertheless: NACRE_MACHINE={path}",
             EXIT_PROBLEM,
         )
-    if is_default:
+    preferred = machine_file.preferred_to(out, heading.mount) if is_default else None
+    if preferred is not None:
+        print(f"Nacre uses {preferred} instead, an earlier file of this mount. To use the new one: rm {preferred}")
+    elif is_default:
         print(f"Nacre uses the file for all files of this file system. To undo: rm {path}")
     else:
         print(f"Use: NACRE_MACHINE={path}")
@@ -164,7 +167,3 @@ def _parse_volume(text: str) -> int:
     if not 4 << 20 <= volume <= 1 << 40:
         raise UserError(f"--max-bytes {text}: it takes 4m to 1t")
     return volume
-
-
-def _end(number: int, _frame: object) -> None:
-    raise SystemExit(128 + number)

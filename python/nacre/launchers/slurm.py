@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from nacre.launchers.base import PRELOAD, Context, Grammar, Launcher, Writer, joined_contexts
 
+# As of srun(1). Values in brackets there ("--nice[=adjustment]") are joined to the option, never the next word.
 GRAMMAR = Grammar(
     valued="""
-        A account b begin c cpus-per-task C constraint d dependency D chdir e error export G gpus gres gpus-per-node
-        gpus-per-task gpu-bind i input J job-name jobid m distribution mem mem-per-cpu mem-bind cpu-bind mpi n ntasks N
-        nodes ntasks-per-node o output p partition q qos r relative R reservation t time T threads w nodelist x exclude
-        kill-on-bad-exit overcommit S core-spec W wait M clusters L licenses hint het-group pack-group tasks-per-node
-        ntasks-per-core ntasks-per-socket ntasks-per-gpu network nice open-mode prolog epilog propagate slurmd-debug
-        switches task-epilog task-prolog wckey comment acctg-freq bcast cluster-constraint cpu-freq delay-boot
-        deadline extra-node-info B signal tmp uid gid thread-spec threads-per-core profile mail-type mail-user
+        A account accel-bind acctg-freq B extra-node-info b begin bb bbf bcast-exclude C constraint c cpus-per-task
+        cluster-constraint comment container cores-per-socket cpu-bind cpu-freq cpus-per-gpu D chdir d dependency
+        deadline delay-boot e error epilog export F nodefile G gpus gid gpu-bind gpu-freq gpus-per-node gpus-per-socket
+        gpus-per-task gres gres-flags het-group hint i input J job-name jobid L licenses M clusters m distribution
+        mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi msg-timeout N nodes n ntasks
+        network ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket o output open-mode p partition
+        pack-group power prefer priority profile prolog q qos R reservation r relative S core-spec signal slurmd-debug
+        sockets-per-node switches T threads t time task-epilog task-prolog tasks-per-node thread-spec threads-per-core
+        time-min tmp tres-bind tres-per-task uid W wait w nodelist wckey x exclude
     """.split(),
-    flags=["l", "O", "K", "v", "Q", "u", "X", "s", "h", "H", "E", "k", "Z"],
+    flags="""
+        E preserve-env H hold I immediate K kill-on-bad-exit k no-kill l label O overcommit Q quiet s oversubscribe
+        u unbuffered V version v verbose X disable-status Z no-allocate bcast compress contiguous exact exclusive
+        multi-prog nice overlap propagate pty quit-on-interrupt reboot resv-ports send-libs spread-job test-only usage
+        use-min-nodes x11
+    """.split(),
 )
 
 

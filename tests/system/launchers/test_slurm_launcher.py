@@ -18,6 +18,8 @@ CASES = Cases(
     programs=[
         ("srun -N2 -n 4 --mpi=pmix -l app", ["app"]),
         ("srun --ntasks 4 --cpu-bind cores -u app", ["app"]),
+        ("srun --kill-on-bad-exit -n 4 --overcommit --nice app", ["app"]),
+        ("srun --mem-per-gpu 4g --bcast app", ["app"]),
     ],
 )
 

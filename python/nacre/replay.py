@@ -9,6 +9,7 @@ from pathlib import Path
 from nacre import reports, testbed
 from nacre.errors import UserError
 from nacre.jobs import single_rank
+from nacre.reports import METADATA_TARGET
 from nacre.text import plural
 
 KINDS = {
@@ -125,9 +126,10 @@ def _shape_line(shape: dict) -> str:
 
 
 def hints(report: dict) -> list[str]:
-    """The hints of the job. Those of the open file are left out if Nacre chose its layout: it chooses it again."""
-    chosen = report.get("layout_origin") == "nacre"
-    kept = {name: hint for name, hint in report["hints"].items() if not (chosen and hint["from"] == "open file")}
+    """The hints of the job. Those of the open file say what its last component has. They are left out if Nacre chose
+    its layout, which it chooses again, or if layout_hints() has several components."""
+    is_replaced = report.get("layout_origin") == "nacre" or len(report["layout"]) > 1
+    kept = {name: hint for name, hint in report["hints"].items() if not (is_replaced and hint["from"] == "open file")}
     return [f"{name}={hint['value']}" for name, hint in kept.items() if name not in LEFT_OUT]
 
 
@@ -135,8 +137,18 @@ def layout_hints(report: dict) -> list[str]:
     """Hints that give a new file the layout of the job's file, which it had or got by default."""
     if not report["layout"] or report.get("layout_origin", "") not in FOREIGN_LAYOUTS:
         return []
-    last = report["layout"][-1]
-    return [f"striping_factor={last['stripes']}", f"striping_unit={last['stripe_bytes']}"]
+    *_, last = report["layout"]
+    if last is report["layout"][0]:
+        return [f"striping_factor={last['stripes']}", f"striping_unit={last['stripe_bytes']}"]
+    components = [f"-E {-1 if region is last else region['end']} {_striping(region)}" for region in report["layout"]]
+    return [f"nacre_layout={' '.join(components)}"]
+
+
+def _striping(region: dict) -> str:
+    """Options of `lfs setstripe` for one component."""
+    if region["osts"] == [METADATA_TARGET]:
+        return "-L mdt"
+    return f"-c {region['stripes']} -S {region['stripe_bytes']}"
 
 
 def ranks_per_node(report: dict) -> int:

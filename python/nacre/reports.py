@@ -15,6 +15,7 @@ SCHEMA = 2
 OLDER_SCHEMAS = (1,)  # which this command reads too
 LINE_START = '{"schema":'  # every report starts with this text and contains it nowhere else
 SKIPPED_SHOWN_MAX = 5
+METADATA_TARGET = -2  # what a report says in place of the OST of an object
 # The phases of a call. "away": a nonblocking call is pending and the program does not progress it; not counted.
 PHASES = {
     "plan": "view and plan",

@@ -15,7 +15,8 @@ import pytest
 from conftest import brought_up
 from figures import NOTHING, PHASES, SPREAD, kind_of, many, report_of
 from nacre import prometheus
-from nacre.findings import causes
+from nacre.findings import causes, osts
+from nacre.reports import METADATA_TARGET
 
 HERE = Path(__file__).parent
 # The programs of findings, with the package whose flags they need.
@@ -1014,3 +1015,9 @@ def test_too_few_stripes_of_a_file_on_the_testbed_are_seen_in_the_file(
         assert finding["evidence"].endswith("the file system has 4 OSTs")
         assert f"nacre testbed run --at {directory} --hint striping_factor=4 " in finding["remedy"][0]
         assert f"nacre stripe set -c 4 {directory}/0 " in finding["remedy"][1]
+
+
+def test_a_component_on_the_metadata_target_is_no_ost():
+    first = {"begin": 0, "end": 1 << 20, "stripe_bytes": 1 << 20, "stripes": 1, "osts": [METADATA_TARGET]}
+    rest = {"begin": 1 << 20, "end": -1, "stripe_bytes": 1 << 20, "stripes": 1, "osts": [3]}
+    assert osts.in_words([first, rest]) == "the metadata target; from 1 MiB on 1 OST (OST 3), stripes of 1 MiB"

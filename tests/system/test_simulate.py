@@ -167,6 +167,32 @@ def test_wrong_arguments_are_named(nacre):
     assert "no machine and no file of this name" in machine.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"osts = 8", "osts is not in a section"),
+        (b"\xff", "can't decode byte 0xff"),
+        (b"[osts", "--machine"),
+    ],
+)
+def test_a_machine_file_that_is_no_machine_is_refused(nacre, tmp_path, text, message):
+    file = tmp_path / "machine.toml"
+    file.write_bytes(text)
+    refused = nacre("simulate", "--machine", file, "--set", "osts.count=4", "interleaved")
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_numbers_of_a_machine_file_may_be_text(nacre, tmp_path):
+    file = tmp_path / "machine.toml"
+    file.write_text('[machine]\nversion = 1\n[osts]\ncount = "4"\nbandwidth = "100m"\n')
+    words = ("--nodes", 2, "--bytes", "16m", "--json", "interleaved")
+    for osts, written in ((4, 4), (8, 8)):
+        (column,) = json.loads(nacre("simulate", "--machine", file, "--osts", osts, *words).stdout)
+        assert sum(1 for count in column["traffic"]["osts"]["bytes_written"] if count) == written
+
+
 def record(nacre, folder, workload, *words) -> tuple[dict, str]:
     """Simulates a workload. Returns what it did, and the path of the report that it left."""
     (column,) = json.loads(nacre("simulate", *SMALL, workload, "--json", *words).stdout)
@@ -312,6 +338,18 @@ def test_a_number_of_stripes_replaces_the_layout_hint_of_a_recorded_job(nacre, t
     assert used == [2, 4, 3]
     (fastest,) = re.findall("Fastest: .*", nacre("simulate", *words, "--best").stdout)
     assert "nacre_layout=-c " in fastest
+
+
+def test_a_job_keeps_a_default_layout_of_several_components(nacre, tmp_path):
+    """The stripes of the last component alone would be those of longer files."""
+    _, report = record(nacre, tmp_path, "interleaved")
+    recorded = json.loads(Path(report).read_text())
+    first = {"begin": 0, "end": 1 << 30, "stripe_bytes": 1 << 20, "stripes": 2, "osts": [0, 1]}
+    rest = {"begin": 1 << 30, "end": -1, "stripe_bytes": 1 << 20, "stripes": 32, "osts": []}
+    recorded |= {"layout": [first, rest], "layout_origin": "default"}
+    Path(report).write_text(json.dumps(recorded))
+    (column,) = json.loads(nacre("simulate", "--machine", "ranger", "--report", report, "--json").stdout)
+    assert sum(1 for count in column["traffic"]["osts"]["bytes_written"] if count) == 2
 
 
 INTERLEAVED = """

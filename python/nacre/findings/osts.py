@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from nacre import ceph_client, library, lustre_client, orangefs_client
 from nacre.advice import has_lfs, layout_command, ranges, run_with
 from nacre.jobs import FileGroup, Job
+from nacre.reports import METADATA_TARGET
 from nacre.text import amount, parse_bytes, plural
 
 LUSTRES = ("lustre", "testbed")  # file systems of which this machine can ask for layouts
@@ -110,9 +111,11 @@ def in_words(found: list[dict]) -> str:
 def _region_in_words(region: dict) -> str:
     if objects := region.get("object_bytes"):
         return ceph_client.in_words(region["stripe_bytes"], region["stripes"], objects)
+    begin = f"from {amount(region['begin'])} on " if region["begin"] else ""
+    if region["osts"] == [METADATA_TARGET]:
+        return f"{begin}the metadata target"
     numbers, count = _known_osts(region), region["stripes"]
     named = f" (OST {ranges(numbers)})" if numbers else ""
-    begin = f"from {amount(region['begin'])} on " if region["begin"] else ""
     if numbers and len(numbers) < count == len(region["osts"]):  # overstriped
         return f"{begin}{count} stripes of {amount(region['stripe_bytes'])} on {plural(len(numbers), 'OST')}{named}"
     return f"{begin}{plural(count, 'OST')}{named}, stripes of {amount(region['stripe_bytes'])}"

@@ -10,6 +10,7 @@ from nacre.jobs import Job, single_rank
 from nacre.page import rank_rows
 from nacre.page.chart import Chart, category, quantity
 from nacre.page.rank_osts_charts import bytes_of, columns_of, kinds_with_ranks
+from nacre.reports import METADATA_TARGET
 from nacre.text import amount
 
 FILES_SHOWN = 3
@@ -17,7 +18,7 @@ STRIPES_SHOWN = 64  # of a file
 GROWN = "the layout grew "  # how the note of the library begins
 DIRECTIONS = ("write", "read")
 # What a report says in place of the OST of an object.
-NOT_ON_OSTS = {-1: "not chosen yet", -2: "the metadata target"}
+NOT_ON_OSTS = {-1: "not chosen yet", METADATA_TARGET: "the metadata target"}
 
 
 def charts(job: Job) -> list[Chart]:

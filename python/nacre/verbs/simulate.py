@@ -153,7 +153,7 @@ def simulate(
         moved = ["--check"] if check else []
         hints_of_job = replay.hints(recorded) if recorded else []
         hints = _hints_with(hints_of_job, [f"striping_factor={osts}"] if osts else [])
-        as_is = (replay.layout_hints(recorded) if recorded else []) + hints
+        as_is = _hints_with(replay.layout_hints(recorded), hints) if recorded else hints
         if recorded or calls:
             made = Path(folder) / "calls"
             text = replay.calls_text(recorded) if recorded else described_calls.calls_text(calls, ranks)
@@ -215,14 +215,17 @@ class Figures:
         self._copies = itertools.count()
         try:
             self._sections = tomllib.loads(Path(file).read_text())
-        except (OSError, tomllib.TOMLDecodeError) as error:
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise UserError(f"--machine {file}: {error}") from error
+        stray = next((name for name, values in self._sections.items() if not isinstance(values, dict)), None)
+        if stray is not None:
+            raise UserError(f"--machine {file}: {stray} is not in a section", "Figures stand below a line as [osts].")
         wrong = next((words for words in assignments if not _is_figure(words)), None)
         if wrong is not None:
             raise UserError(f"--set {wrong}: expected SECTION.KEY=VALUE", "A hint is set with --setting.")
         self._assignments = list(assignments)
-        count = self._sections.get("osts", {}).get("count", DEFAULT_OSTS)
-        if osts > count:
+        count = str(self._sections.get("osts", {}).get("count", DEFAULT_OSTS))
+        if osts and not (count.isdecimal() and osts <= int(count)):
             self._assignments.insert(0, f"osts.count={osts}")
 
     def options(self, more: list[str]) -> list[str]:

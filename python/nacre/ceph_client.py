@@ -18,6 +18,7 @@ from nacre.text import amount, plural
 
 XATTR = "ceph.file.layout"
 DIRECTORY_XATTR = "ceph.dir.layout"
+UNIT_BYTES = 64 << 10  # a stripe unit is a multiple of it
 OBJECT_BYTES = 4 << 20  # of the default layout
 OBJECT_BYTES_MAX = 128 << 20  # longer objects are refused by OSDs, unless osd_max_object_size is set
 NEARLY_FULL = 0.9
@@ -87,12 +88,19 @@ def _layout(directory: Path) -> Remark:
     pool = f", pool {found['pool']}" if "pool" in found else ""
     text = f"new files inherit {in_words(unit, count, size)}{pool}"
     if count > 1 and unit == size:
-        unit_of_more = f"ceph.dir.layout.stripe_unit -v {size // count}"
+        unit_of_more = f"ceph.dir.layout.stripe_unit -v {smaller_unit(size, count)}"
         return (
             "note", "layout", f"{text}. A stripe count of {count} changes nothing, because a stripe is a whole object",
             f"For stripes: setfattr -n {unit_of_more} {shlex.quote(str(directory))}",
         )  # fmt: skip
     return "good", "layout", text, ""
+
+
+def smaller_unit(size: int, count: int) -> int:
+    """The largest stripe unit with which `count` objects of `size` bytes share a stripe: Ceph takes multiples of 64 KiB
+    that divide the size of an object."""
+    units = size // UNIT_BYTES
+    return UNIT_BYTES * max(unit for unit in range(1, max(1, units // count) + 1) if units % unit == 0)
 
 
 def inherited(directory: Path) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class Summary:
         kept = report or environ.get(settings.REPORT)
         self.top = top
         self.is_kept = bool(kept)
-        self.report = kept or f"nacre-summary-{os.getpid()}.jsonl"
+        self.report = kept or f"nacre-summary-{uuid.uuid4().hex[:12]}.jsonl"
         self.option = report if kept else self.report  # what --report would be
         if is_asked and not kept and (why := settings.why_unwritable(self.report)):
             raise UserError(

@@ -161,6 +161,20 @@ def test_two_clients_read_what_the_other_has_written(place: Place) -> None:
     assert done.stdout.splitlines() == ["stale reads: 0"] * 2
 
 
+@pytest.mark.parametrize(
+    ("size", "count", "unit"),
+    [
+        (4 * MIB, 4, MIB),
+        (4 * MIB, 3, MIB),
+        (4 * MIB, 128, 64 << 10),
+        (3 * MIB, 2, 3 * MIB // 2),
+        (5 << 16, 2, 64 << 10),
+    ],
+)
+def test_an_advised_stripe_unit_is_one_that_ceph_takes(size: int, count: int, unit: int) -> None:
+    assert ceph_client.smaller_unit(size, count) == unit
+
+
 def test_layouts_in_words() -> None:
     usual = {"begin": 0, "end": -1, "stripe_bytes": 4 * MIB, "stripes": 1, "object_bytes": 4 * MIB, "osts": []}
     assert osts.in_words([usual]) == "objects of 4 MiB in turn, each on an OSD that Ceph chooses"

@@ -12,6 +12,8 @@ from .overhead import NAME, median, series_of
 from .results import read_result
 from .tables import microseconds, number, table
 
+COMPARED = ("collective", NAME)  # kinds of results
+
 
 def verdict(ratio: Ratio, greater_is_better: bool) -> str:
     if ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
@@ -59,6 +61,9 @@ def compare_text(paths: tuple[str, str], phase: str) -> str:
         raise BenchError(
             f"cannot compare {paths[0]}, a result of `{first['kind']}`, with {paths[1]}, a result of `{second['kind']}`"
         )
+    if first["kind"] not in COMPARED:
+        kinds = " and ".join(COMPARED)
+        raise BenchError(f"{paths[0]} is a result of `{first['kind']}`; only those of {kinds} can be compared")
     if first["kind"] == NAME:
         unit, rows = "microseconds", overhead_rows(first, second)
     else:

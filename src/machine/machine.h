@@ -67,6 +67,8 @@ struct Machine {
   // Files without a requested layout.
   std::int64_t stripe_count = 1;  ///< 0: files have no layouts (not emulated by the testbed)
   std::int64_t stripe_size = 1 << 20;
+  /// Not measured: the figures of the OSTs are those of a class of file systems.
+  bool is_of_class = false;
 
   [[nodiscard]] std::int64_t servers() const {
     return osts_per_server == 0 ? 0 : (osts + osts_per_server - 1) / osts_per_server;

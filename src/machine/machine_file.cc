@@ -256,6 +256,7 @@ const Machine& shipped_machine(std::string_view name) {
       MachineFile file;
       // A test reads all of them.
       if (read_machine(file, std::string(one.text), std::string(one.name))) {
+        file.machine.is_of_class = true;
         by_name.emplace(one.name, file.machine);
       }
     }

@@ -35,11 +35,21 @@ struct PredictedPlan {
 [[nodiscard]] std::vector<PredictedPlan> compare_plans(const Candidate& rule,
                                                        const PlanInputs& inputs);
 
+/// What is known of the storage.
+enum class Figures : std::uint8_t {
+  measured,
+  of_class,  ///< the links, servers and OSTs may be far slower than the figures say
+};
+[[nodiscard]] Figures figures_of(const CollectiveSettings& settings);
+
 /// The number of the chosen plan. The first plan follows rules that were measured, so it is chosen
 /// unless another one is predicted to be clearly faster, or a bit faster with no resource busier.
 /// Among plans that are about equally fast, the one that keeps its resources least busy is chosen,
 /// and one with an aggregator for each OST rather than one with fewer.
-[[nodiscard]] std::size_t choose(const std::vector<PredictedPlan>& plans, Direction direction);
+///
+/// With figures of a class, the predicted time counts as much as that on a far slower storage.
+[[nodiscard]] std::size_t choose(const std::vector<PredictedPlan>& plans, Direction direction,
+                                 Figures figures = Figures::measured);
 
 /// A choice without the place in the file.
 struct Choice {

@@ -32,7 +32,7 @@ Choice compared(const PlanInputs& inputs, ChoiceMemory* memory) {
     if (memory != nullptr) memory->keep(shape, choice);
     return choice;
   }
-  std::size_t chosen = choose(plans, inputs.participants.direction);
+  std::size_t chosen = choose(plans, inputs.participants.direction, figures_of(inputs.settings));
   if (memory != nullptr) {
     chosen = memory->steadied(shape, plans, chosen);
     memory->keep(shape, plans, chosen);
@@ -120,13 +120,14 @@ std::vector<std::string_view> deciding_figures(const AccessSummary& summary,
                                                const Participants& participants) {
   const std::vector<PredictedPlan> plans = compared_plans(summary, settings, participants);
   if (plans.empty()) return {};
-  const CollectivePlan& chosen = plans[choose(plans, participants.direction)].plan;
+  const Figures figures = figures_of(settings);
+  const CollectivePlan& chosen = plans[choose(plans, participants.direction, figures)].plan;
   std::vector<std::string_view> names;
   for (const machine::WithoutFigure& without : machine::without_each_figure(*settings.machine)) {
     CollectiveSettings changed = settings;
     changed.machine = std::make_shared<const machine::Machine>(without.machine);
     const std::vector<PredictedPlan> others = compared_plans(summary, changed, participants);
-    const PredictedPlan& other = others[choose(others, participants.direction)];
+    const PredictedPlan& other = others[choose(others, participants.direction, figures)];
     if (!other.is_for(chosen)) names.push_back(without.name);
   }
   return names;

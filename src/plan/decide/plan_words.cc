@@ -57,7 +57,7 @@ constexpr std::array<ReasonWords, 14> reasons{{
      "clients of its file system do not keep their caches coherent.",
      "Leave atomic mode with MPI_File_set_atomicity(file, 0). Outside atomic mode "
      "nacre_coherence=trusted removes the locks; use it only if no two nodes share bytes."},
-    {"cost", "Of all plans this one has the shortest predicted time on this machine.",
+    {"cost", "By the predicted times this plan is the best on this machine.",
      "nacre_algorithm sets another algorithm, cb_nodes another number of aggregators, and "
      "cb_buffer_size another size of rounds."},
     {"observed",

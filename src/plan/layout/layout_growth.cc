@@ -38,6 +38,8 @@ constexpr std::int64_t rungs_max = 4;
 /// a default that the file system has not named: nothing is known to be wider, except all OSTs.
 Result<Striping> at_least(const Striping& floor, ExpectedFile file, std::int64_t bytes) {
   file.bytes = bytes;
+  if (floor.stripe_size > 0)
+    file.stripe_size_min = std::min(file.stripe_size_min, floor.stripe_size);
   const Result<LayoutChoice> choice = choose_layout(file);
   if (!choice) return choice.error();
   const bool is_all = choice->stripe_count == file.osts && floor.stripe_count != file.osts;

@@ -80,6 +80,20 @@ TEST_CASE("a hint names a class, a file, or no machine") {
   CHECK(found->machine.ost.client_cost == 0.2);
 }
 
+TEST_CASE("the figures of OSTs are those of a class unless a file names their bandwidth") {
+  const store::fixtures::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/m.toml";
+  const auto is_of_class = [&](const std::string& name) {
+    const auto found = find_machine(file_on(lustre_magic), named(name), home("/none")).value();
+    return found->machine.is_of_class;
+  };
+  CHECK(is_of_class("lustre-flash"));
+  write(path, "[messages]\nfar_ns = 1000\n");
+  CHECK(is_of_class(path));
+  write(path, "[osts]\nbandwidth = \"7m\"\n");
+  CHECK_FALSE(is_of_class(path));
+}
+
 TEST_CASE("a machine file that a hint names has a remark if it is for another file system") {
   const store::fixtures::TemporaryDirectory directory;
   const auto remark = [&](const std::string& settings, std::uint32_t magic) {

@@ -1318,6 +1318,30 @@ TEST_CASE("a plan that is safe does not help one that is not clearly faster than
   CHECK(choose(plans, Direction::read) == 1);
 }
 
+TEST_CASE("with the figures of a class, plans that move more bytes must gain more") {
+  const auto plan_of = [](double seconds, double ost) {
+    Prediction prediction{.seconds = seconds};
+    prediction.of(Resource::ost) = ost;
+    return PredictedPlan{{}, prediction};
+  };
+  const std::vector<PredictedPlan> plans{plan_of(1.0, 0.1), plan_of(0.5, 0.4)};
+  CHECK(choose(plans, Direction::read) == 1);
+  CHECK(choose(plans, Direction::read, Figures::of_class) == 0);
+  CHECK(choose({plans[0], plan_of(0.1, 0.1)}, Direction::read, Figures::of_class) == 1);
+}
+
+TEST_CASE("the figures of a class are doubted where files have stripes") {
+  machine::Machine machine{.is_of_class = true};
+  const auto figures = [&](std::shared_ptr<const StripeMap> stripes) {
+    return figures_of({.stripes = std::move(stripes),
+                       .machine = std::make_shared<const machine::Machine>(machine)});
+  };
+  CHECK(figures(stripes_on(4)) == Figures::of_class);
+  CHECK(figures(nullptr) == Figures::measured);
+  machine.is_of_class = false;
+  CHECK(figures(stripes_on(4)) == Figures::measured);
+}
+
 TEST_CASE("calls that take as long as predicted keep their plan") {
   Learner learner;
   learner.calls(20, 1.9);

@@ -185,6 +185,18 @@ TEST_CASE("no component behind the head is narrower than the default") {
   CHECK(file.changes == 1);
 }
 
+TEST_CASE("stripes may be as short as those of the file system's default") {
+  const Striping usual{.stripe_size = stripe_size_unit, .stripe_count = 8};
+  ExpectedFile file = file_of(32 * mebibyte);
+  file.call_bytes = mebibyte / 2;
+  file.stripe_size_min = mebibyte;  // of the class of the machine
+  const LayoutStep step =
+      step_for_all(std::nullopt, file, {.is_own = true, .default_striping = usual}).value();
+  const Striping& last = step.layout.components.back().striping;
+  CHECK(last.stripe_count == 16);
+  CHECK(last.stripe_size == stripe_size_unit);
+}
+
 TEST_CASE("a default that stands for all OSTs, or that the file system does not name, stays") {
   for (const std::int32_t count : {0, stripes_on_all_osts}) {
     Emulated file;

@@ -351,7 +351,10 @@ StoreFault random_store_fault(Random& random, int rank_count, std::int64_t shift
     }
   }
   if (pick(random, 0, 2) == 0) words += ",repeat=1";
-  return {words + ",errno=" + one_of(random, errnos)};
+  const std::string error = one_of(random, errnos);
+  // A shared pointer that is not there has its first value, which is no failure.
+  const bool is_absence = error == "ENOENT" && words.find("counter=") != std::string::npos;
+  return {words + ",errno=" + (is_absence ? "EIO" : error)};
 }
 
 /// Up to a minute, or up to a quarter of an hour.

@@ -464,9 +464,9 @@ try:
     for i in range(400): os.write(d, bytes(1000))
     time.sleep(0.1)
     {call}
-    print("no error")
+    print("no error", flush=True)
 except OSError as error:
-    print(error.errno)
+    print(error.errno, flush=True)
 os._exit(0)
 """
     result = preloaded(PYTHON, "-S", "-c", program, NACRE_IOBUF="data:size=16k")

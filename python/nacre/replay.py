@@ -137,8 +137,8 @@ def layout_hints(report: dict) -> list[str]:
     """Hints that give a new file the layout of the job's file, which it had or got by default."""
     if not report["layout"] or report.get("layout_origin", "") not in FOREIGN_LAYOUTS:
         return []
-    *_, last = report["layout"]
-    if last is report["layout"][0]:
+    last = report["layout"][-1]
+    if len(report["layout"]) == 1:
         return [f"striping_factor={last['stripes']}", f"striping_unit={last['stripe_bytes']}"]
     components = [f"-E {-1 if region is last else region['end']} {_striping(region)}" for region in report["layout"]]
     return [f"nacre_layout={' '.join(components)}"]

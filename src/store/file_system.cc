@@ -50,6 +50,12 @@ FileSystemFacts facts_of(std::uint32_t magic, HasAttribute has_attribute, MountT
   return facts;
 }
 
+/// A flag of the row of `facts`; false if the file system is unknown.
+bool has(const FileSystemFacts& facts, bool FileSystem::*flag) {
+  const FileSystem* const row = file_system_of(facts);
+  return row != nullptr && row->*flag;
+}
+
 }  // namespace
 
 const FileSystem* file_system_of(const FileSystemFacts& facts) {
@@ -63,19 +69,14 @@ std::string name_of(const FileSystemFacts& facts) {
   return facts.magic == 0 ? "unknown" : "0x" + short_hexadecimal(facts.magic);
 }
 
-bool has_stale_pages(const FileSystemFacts& facts) {
-  const FileSystem* const row = file_system_of(facts);
-  return row != nullptr && row->stale_pages;
-}
+bool has_stale_pages(const FileSystemFacts& facts) { return has(facts, &FileSystem::stale_pages); }
 
 bool syncs_each_open(const FileSystemFacts& facts) {
-  const FileSystem* const row = file_system_of(facts);
-  return row != nullptr && row->syncs_each_open;
+  return has(facts, &FileSystem::syncs_each_open);
 }
 
 bool has_local_inodes(const FileSystemFacts& facts) {
-  const FileSystem* const row = file_system_of(facts);
-  return row != nullptr && row->local_inodes;
+  return has(facts, &FileSystem::local_inodes);
 }
 
 Store& store_of(const FileSystemFacts& facts) {

@@ -51,6 +51,26 @@ FileSystemFacts facts_of(const Descriptor& file, const struct statx& found,
   return facts;
 }
 
+/// What the file is; of `path` if it could not be opened. Not by fstat: it asks for the size, for
+/// which Lustre locks every object of the file on every OST. These locks are taken away again from
+/// rank 0 when other nodes begin to write. Fails for directories, pipes and sockets.
+Result<struct statx> looked_at(const Result<Descriptor>& file, const std::string& path) {
+  struct statx found {};
+  const int place = file ? file->number() : AT_FDCWD;
+  const int looked = ::statx(place, file ? "" : path.c_str(), AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                             STATX_TYPE | STATX_MODE | STATX_INO, &found);
+  if (looked != 0) return error_from_errno(errno, "open", path);
+  if (Status kind = check_kind(found, path); !kind) return kind.error();
+  return found;
+}
+
+/// Clears O_NONBLOCK.
+Status make_blocking(const Descriptor& file, const std::string& path) {
+  const int flags = fcntl(file.number(), F_GETFL);
+  if (flags >= 0 && fcntl(file.number(), F_SETFL, flags & ~O_NONBLOCK) == 0) return {};
+  return error_from_errno(errno, "open", path);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
@@ -60,7 +80,7 @@ Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
                  "open " + path + ": the mode allows neither reading nor writing"};
   }
   if (path.find('\0') != std::string::npos) return error_from_errno(EINVAL, "open", path);
-  // O_NONBLOCK: an open of a pipe does not wait for its other end. F_SETFL below clears the flag,
+  // O_NONBLOCK: an open of a pipe does not wait for its other end. The flag is cleared below,
   // because some archive file systems fail nonblocking reads of offline files.
   const int flags_of_open = open_flags(options) | O_NONBLOCK;
   Result<Descriptor> file = open_descriptor(path, flags_of_open, options);
@@ -69,26 +89,17 @@ Result<std::unique_ptr<StoreFile>> PosixStore::open(const std::string& path,
     file = open_descriptor(path, flags_of_open, options);
   }
   if (!file && file.error().system_errno != ENXIO) return std::move(file).error();
-  // Not fstat: it asks for the size, for which Lustre locks every object of the file on every OST.
-  // These locks are taken away again from rank 0 when other nodes begin to write.
-  struct statx found {};
-  const int place = file ? file->number() : AT_FDCWD;
-  const int looked = ::statx(place, file ? "" : path.c_str(), AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-                             STATX_TYPE | STATX_MODE | STATX_INO, &found);
-  if (looked != 0) return error_from_errno(errno, "open", path);
-  if (Status kind = check_kind(found, path); !kind) return kind.error();
+  const Result<struct statx> found = looked_at(file, path);
+  if (!found) return found.error();
   if (!file) return std::move(file).error();
-  const int flags = fcntl(file->number(), F_GETFL);
-  if (flags < 0 || fcntl(file->number(), F_SETFL, flags & ~O_NONBLOCK) != 0) {
-    return error_from_errno(errno, "open", path);
-  }
-  const FileSystemFacts facts = facts_of(*file, found, options);
+  if (Status blocking = make_blocking(*file, path); !blocking) return std::move(blocking).error();
+  const FileSystemFacts facts = facts_of(*file, *found, options);
   Descriptor direct = open_directly(*file, options, reopen_flags());
   return make_file({.path = path,
                     .options = options,
                     .file = *std::move(file),
                     .direct = std::move(direct),
-                    .identity = {has_local_inodes(facts) ? 0 : found.stx_ino},
+                    .identity = {has_local_inodes(facts) ? 0 : found->stx_ino},
                     .facts = facts});
 }
 

@@ -92,16 +92,17 @@ def collective_stripes(place: Place) -> int:
     return min(place.osts, max(place.ranks // 2, place.nodes))
 
 
-def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0, write: bool = True) -> str:
-    """One rank of each of `nodes` nodes, to a file of its own on `stripes` OSTs, `step` OSTs further for each node.
+def _shared_bytes(place: Place, nodes: int) -> int:
+    """The least that each of `nodes` nodes writes to one OST: more than it has in flight. Otherwise an OST that serves
+    requests in their order is done with the first nodes before it has served the last, and too few nodes meet there."""
+    return min(place.volume // 8, place.volume // nodes)
 
-    Nodes that write to one OST write more than they have in flight: an OST that serves requests in their order is
-    otherwise done with the first nodes before it has served the last, and too few nodes meet there.
-    """
+
+def ost_word(place: Place, nodes: int, stripes: int = 1, step: int = 0, write: bool = True) -> str:
+    """One rank of each of `nodes` nodes, to a file of its own on `stripes` OSTs, `step` OSTs further for each node."""
     total = min(place.volume * stripes // 4, place.volume)
     if not step:
-        least = min(place.volume // 8, place.volume // nodes) if write else 0
-        total = max(total // nodes, least)
+        total = max(total // nodes, _shared_bytes(place, nodes) if write else 0)
     total = max(total, MIB)
     numbers = {
         "stripes": stripes,
@@ -122,7 +123,7 @@ def readers(place: Place) -> list[int]:
 
 def ost_bytes(place: Place) -> int:
     """The most bytes that a measurement writes to one OST."""
-    shared = max(place.volume // 4, min(place.nodes * (place.volume // 8), place.volume))
+    shared = max(place.volume // 4, place.nodes * _shared_bytes(place, place.nodes))
     return max(shared, place.volume // collective_stripes(place))
 
 

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from striping import mounted
 
+# With it a print of several values is several writes, which the lines of other ranks may part.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "python"))
 

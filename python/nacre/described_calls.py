@@ -149,8 +149,14 @@ def _check(calls: _Calls, where: str, ranks: int) -> None:
             f"{where}: ranks = {calls.ranks} are {math.prod(calls.ranks)} ranks, and the job has {ranks}",
             "The job has --nodes times --ranks-per-node ranks.",
         )
-    if calls.strides and calls.strides[0] < calls.piece:
-        raise UserError(f"{where}: the first of strides is less than piece", "Pieces of a rank must not overlap.")
+    inside = calls.piece
+    for number, (count, stride) in enumerate(zip(calls.pieces, calls.strides), 1):
+        if stride < inside:
+            raise UserError(
+                f"{where}: strides: number {number} is {stride} bytes, less than the {inside} bytes that it steps over",
+                "Pieces of a rank must not overlap, and the innermost dimension comes first.",
+            )
+        inside += (count - 1) * stride
 
 
 def _numbers(table: dict, key: str, where: str) -> list[int]:

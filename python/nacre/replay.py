@@ -44,6 +44,7 @@ def find(path: str, pattern: str | None) -> dict:
         report = _joined(of_file)
     files = {one["file"] for one in found if one["run"] == slowest["run"] and _with_data(one)} - {slowest["file"]}
     report["left_out"] += [f"{plural(len(files), 'more file')} of the job (--file)"] if files else []
+    _leave_out_unseen(report)
     _check(report, path)
     return report
 
@@ -81,9 +82,25 @@ def _directions(report: dict) -> list[str]:
     return sorted({name.rpartition("_")[2] for name in _with_data(report)})
 
 
-def notes(report: dict) -> list[str]:
-    """What the simulation leaves out."""
-    return [f"left out: {calls}" for calls in report["left_out"]]
+def _leave_out_unseen(report: dict) -> None:
+    """A report keeps the calls of a few ranks. A kind of calls that only others made has no shapes, and is left out if
+    there are kinds with shapes."""
+    unseen = [name for name, kind in _with_data(report).items() if not kind["shapes"]]
+    if len(unseen) == len(_with_data(report)):
+        return
+    report["kinds"] = {name: kind for name, kind in report["kinds"].items() if name not in unseen}
+    report["left_out"] += [f"the {reports.KINDS[name]}, by ranks whose calls the report lacks" for name in unseen]
+
+
+def notes(report: dict, ranks: int) -> list[str]:
+    """What the simulation by `ranks` ranks leaves out."""
+    left_out = [f"left out: {calls}" for calls in report["left_out"]]
+    copies, more = divmod(ranks, report["ranks"])
+    if copies == 0:
+        left_out.append(f"left out: all but the first {ranks} of the {plural(report['ranks'], 'rank')} of the job")
+    elif more:
+        left_out.append(f"the last copy of the job has only {more} of its {plural(report['ranks'], 'rank')}")
+    return left_out
 
 
 def _check(report: dict, path: str) -> None:
@@ -95,7 +112,8 @@ def _check(report: dict, path: str) -> None:
     for name, kind in kinds.items():
         if not kind["shapes"]:
             raise UserError(
-                f"{where} has no shapes of its {reports.KINDS[name]} (an older version, POSIX or Darshan)",
+                f"{where} has no shapes of its {reports.KINDS[name]} (an older version, POSIX, Darshan, or the calls of"
+                " ranks that a report does not keep)",
                 record,
             )
         without = [shape["rank"] for shape in kind["shapes"] if "type" not in shape]

@@ -125,10 +125,14 @@ def test_every_byte_is_checked_if_asked_and_takes_as_long_as_a_phantom(nacre, wo
 
 def test_equal_commands_print_the_same(nacre):
     words = ("simulate", *SMALL, "--read", "tile64")
-    for more in ([], ["--json"]):
-        first, second = (nacre(*words, *more).stdout for _ in range(2))
-        assert first == second
+    changed = ("--set", "osts.bandwidth=1g", "--osts", 64, "--setting", "cb_nodes=2,osts.count=4")
+    for more in ([], ["--json"], ["--json", *changed]):
+        first = nacre(*words, *more).stdout
+        assert first == nacre(*words, *more, SLURM_JOB_ID="7").stdout
         assert "read" in first
+    of_changed = json.loads(first)[1]["report"]
+    assert of_changed["machine"] == "ranger, osts.count=64, osts.bandwidth=1g, osts.count=4"
+    assert of_changed["hints"]["nacre_machine"]["value"] == of_changed["machine"]
 
 
 def test_equal_simulations_write_equal_reports(build, tmp_path):
@@ -173,6 +177,7 @@ def test_wrong_arguments_are_named(nacre):
         (b"osts = 8", "osts is not in a section"),
         (b"\xff", "can't decode byte 0xff"),
         (b"[osts", "--machine"),
+        (b"[machine]\nmeasured = 2026-11-29", "machine.measured is neither text nor a number"),
     ],
 )
 def test_a_machine_file_that_is_no_machine_is_refused(nacre, tmp_path, text, message):
@@ -396,7 +401,7 @@ def test_described_ranks_lie_in_a_grid_and_calls_follow_each_other(nacre, tmp_pa
         ('"64k"', '"64x"', "piece = '64x'"),
         ("pieces = 64", "pieces = 0", "pieces = 0"),
         ("pieces = 64", "pieces = [64, 2]", "pieces has 2 dimensions, and strides 1"),
-        ('"256k"', '"4k"', "the first of strides is less than piece"),
+        ('"256k"', '"4k"', "strides: number 1 is 4096 bytes"),
         ("piece =", "ranks = 5\npiece =", "are 5 ranks, and the job has 4"),
         ('piece = "64k"', "", "piece is missing"),
         ("=", "", "calls.toml: "),
@@ -433,6 +438,44 @@ def test_a_report_that_lacks_what_the_simulation_needs_is_refused(nacre, tmp_pat
     both = nacre(*words, "interleaved")
     assert both.returncode == 2
     assert "expected one of WORKLOAD, --report FILE and --calls FILE" in both.stderr
+
+
+def test_calls_of_ranks_that_the_report_lacks_are_left_out(nacre, tmp_path):
+    column, _ = record(nacre, tmp_path, "interleaved")
+    kinds = column["report"]["kinds"]
+    kinds["independent_write"] = kinds["collective_write"] | {"shapes": [], "ranks": 1}
+    report = tmp_path / "io.jsonl"
+    report.write_text(json.dumps(column["report"]) + "\n")
+    shown = nacre("simulate", "--machine", "ranger", "--report", report)
+    assert "left out: the independent writes, by ranks whose calls the report lacks" in shown.stdout
+
+
+def test_a_recorded_job_on_fewer_nodes_keeps_its_ranks(nacre, tmp_path):
+    column, path = record(nacre, tmp_path, "interleaved")
+    ranks = column["report"]["ranks"]
+    words = ("simulate", "--machine", "ranger", "--report", path, "--json")
+    (fewer,) = json.loads(nacre(*words, "--nodes", 1).stdout)
+    assert (fewer["ranks"], fewer["nodes"], fewer["notes"]) == (ranks, 1, [])
+    assert fewer["bytes_written"] == column["bytes_written"]
+    (part,) = json.loads(nacre(*words, "--nodes", 1, "--ranks-per-node", 1).stdout)
+    assert part["notes"] == [f"left out: all but the first 1 of the {ranks} ranks of the job"]
+    (more,) = json.loads(nacre(*words, "--nodes", 1, "--ranks-per-node", ranks + 1).stdout)
+    assert more["notes"] == [f"the last copy of the job has only 1 of its {ranks} ranks"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--calls", "calls.toml", "--bytes", "2g"), "--bytes is for a WORKLOAD"),
+        (("--calls", "calls.toml", "--read"), "--read is for a WORKLOAD"),
+        (("interleaved", "--file", "*"), "--file is for --report"),
+        (("interleaved", "--html", "absent/page.html"), "cannot write absent/page.html"),
+    ],
+)
+def test_options_without_effect_are_refused(nacre, words, message):
+    result = nacre("simulate", "--machine", "ranger", *words)
+    assert result.returncode == 2
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize("workload", ["bt", "flash8", "climate", "block4d", "steps", "header", "latency", "ind64k"])

@@ -13,6 +13,8 @@
 
 #include "base/checked_cast.h"
 #include "base/json.h"
+#include "file/machine/find_machine.h"
+#include "file/view.h"
 #include "plan/algorithms/algorithm_table.h"
 #include "plan/call/access_summary.h"
 #include "plan/decide/candidates.h"
@@ -58,7 +60,7 @@ std::optional<std::size_t> largest_series(const std::vector<sim::CallSeries>& al
   return largest;
 }
 
-std::optional<CollectiveCall> collective_call(const Options& options) {
+Result<CollectiveCall> collective_call(const Options& options) {
   const sim::RankCalls first = options.calls_of(0);
   CollectiveCall call;
   std::optional<std::size_t> number = largest_series(first.writes);
@@ -66,7 +68,7 @@ std::optional<CollectiveCall> collective_call(const Options& options) {
     call.direction = Direction::read;
     number = largest_series(first.reads);
   }
-  if (!number) return std::nullopt;
+  if (!number) return Error{ErrorClass::arg, 0, "--search: the job makes no collective call"};
   for (const sim::CallSeries& series : of_direction(first, call.direction)) {
     if (series.is_collective) call.count += std::ssize(series.calls);
   }
@@ -74,7 +76,10 @@ std::optional<CollectiveCall> collective_call(const Options& options) {
     const sim::RankCalls calls = options.calls_of(rank);
     const sim::CallSeries& series = of_direction(calls, call.direction)[*number];
     const sim::CallSeries::Call& one = series.calls.front();
-    call.files.push_back({series.view, one.offset_bytes, one.bytes});
+    Result<plan::FileAccess> access =
+        file::access_at({.map = series.view}, one.offset_bytes, one.bytes);
+    if (!access) return std::move(access).error();
+    call.files.push_back(*std::move(access));
     call.memory.push_back({nullptr, series.memory, one.bytes});
   }
   return call;
@@ -115,22 +120,21 @@ std::vector<std::int32_t> stripe_counts(const Options& options, const file::Hint
 }
 
 /// As OpenFile::collective_settings() of a file on Lustre.
-plan::CollectiveSettings settings_of(const Options& options, const file::AccessSettings& hints,
-                                     Direction direction,
+plan::CollectiveSettings settings_of(const machine::Machine& machine,
+                                     const store::FileSystemFacts& facts,
+                                     const file::AccessSettings& hints, Direction direction,
                                      std::shared_ptr<const plan::StripeMap> stripes) {
-  const store::FileSystemFacts facts = sim::facts_of(options.machine);
   const bool reads = direction == Direction::read;
   plan::CollectiveSettings settings = reads ? hints.collective_read : hints.collective_write;
   settings.alignment_bytes = stripes->regions().front().stripe_size;
   settings.one_writer_per_node = facts.one_writer_per_node;
   if (hints.independent.read_sieving) settings.sieving_bytes = facts.call_cost_bytes;
   if (settings.saturation_bytes == 0) {
-    settings.saturation_bytes =
-        reads ? options.machine.read_saturation : options.machine.write_saturation;
+    settings.saturation_bytes = reads ? machine.read_saturation : machine.write_saturation;
   }
   if (settings.saturation_bytes == 0) settings.saturation_bytes = facts.saturation_bytes;
   settings.stripes = std::move(stripes);
-  settings.machine = std::make_shared<const machine::Machine>(options.machine);
+  settings.machine = std::make_shared<const machine::Machine>(machine);
   return settings;
 }
 
@@ -161,14 +165,18 @@ std::string json_of(const Candidate& candidate) {
 }  // namespace
 
 Result<std::string> search(const Options& options) {
-  const std::optional<CollectiveCall> call = collective_call(options);
-  if (!call) return Error{ErrorClass::arg, 0, "--search: the job makes no collective call"};
+  const Result<CollectiveCall> call = collective_call(options);
+  if (!call) return call.error();
   if (!sim::has_layouts(options.machine)) {
     return Error{ErrorClass::arg, 0,
                  "--search: striping.count = 0: files of this machine have no stripes to search"};
   }
   file::Hints hints;
   hints.apply(options.hints, file::HintTime::open);
+  const store::FileSystemFacts facts = sim::facts_of(options.machine);
+  const auto known = file::find_machine({.path = {}, .file_system = facts}, hints);
+  if (!known) return known.error();
+  const machine::Machine& figures = known->has_value() ? (*known)->machine : options.machine;
   const std::int64_t unit = hints.number("striping_unit");
   const std::int64_t stripe_bytes = unit > 0 ? unit : options.machine.stripe_size;
   const plan::Participants participants{
@@ -180,7 +188,7 @@ Result<std::string> search(const Options& options) {
     const auto stripes = std::make_shared<const plan::StripeMap>(*std::move(map));
     const plan::AccessSummary summary = summary_of(options, *call, *stripes);
     const plan::CollectiveSettings settings =
-        settings_of(options, hints.access_settings(), call->direction, stripes);
+        settings_of(figures, facts, hints.access_settings(), call->direction, stripes);
     const plan::PlanInputs inputs{summary, settings, participants};
     for (const plan::PredictedPlan& one :
          plan::compare_plans(plan::choose_algorithm(inputs), inputs)) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from html import escape
 from pathlib import Path
@@ -87,6 +88,14 @@ def write(path: str, html: str) -> None:
         Path(path).write_text(html, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}", "Name another file with --html.") from error
+
+
+def check_writable(path: str) -> None:
+    """Refuses a page that could not be written, before the work for it."""
+    library()
+    place = Path(path) if Path(path).exists() else Path(path).parent
+    if Path(path).is_dir() or not os.access(place, os.W_OK):
+        raise UserError(f"cannot write {path}", "Name another file with --html, in a folder that you may write to.")
 
 
 def library() -> str:

@@ -40,11 +40,9 @@ best of them. --html draws when each node, OST and rank was busy.
 
   nacre simulate --machine ranger --nodes 16 --ranks-per-node 4 --bytes 4g interleaved
 
-  nacre simulate --machine site.toml --nodes 512 --ranks-per-node 64 --bytes 64g tile64
-  --setting cb_nodes=64 --setting cb_nodes=256,striping_factor=64
+  nacre simulate --machine site.toml --nodes 512 --ranks-per-node 64 --bytes 64g tile64 --setting cb_nodes=64
 
-  nacre simulate --machine site.toml --nodes 64 --bytes 64g tile64 --setting osts.bandwidth=2g
-  --setting osts.count=32,striping_factor=32
+  nacre simulate --machine site.toml --nodes 64 --bytes 64g tile64 --setting osts.count=32,striping_factor=32
 
   nacre simulate --calls model.toml --machine site.toml --nodes 64 --ranks-per-node 32
 
@@ -58,6 +56,7 @@ best of them. --html draws when each node, OST and rank was busy.
 """)
 
 NANOSECONDS = 1e9
+DEFAULT_BYTES = "1g"
 DEFAULT_OSTS = 8  # of a machine file that has no count (src/machine/machine.h)
 BEST, ALGORITHMS = 4, 2  # settings that --best simulates; of one number of stripes
 BUSY_SHARE = 0.5  # of the time, above which a resource counts as the bottleneck
@@ -114,10 +113,23 @@ def simulate(
     report: str = typer.Option("", "--report", metavar="FILE", help="Simulate the job that left this report."),
     calls: str = typer.Option("", "--calls", metavar="FILE", help="Simulate the calls that this TOML file describes."),
     pattern: str = typer.Option(None, "--file", metavar="PATTERN", help="The file of the report to simulate."),
-    nodes: int = typer.Option(0, "--nodes", metavar="N", min=0, help="Number of nodes of the job."),
-    per_node: int = typer.Option(0, "--ranks-per-node", metavar="M", min=0, help="Ranks of each node."),
-    osts: int = typer.Option(0, "--osts", metavar="N", min=0, help="Stripe the file over N OSTs."),
-    size: str = typer.Option("1g", "--bytes", metavar="BYTES", help="Size of the file: k, m, g and t are accepted."),
+    nodes: int = typer.Option(
+        0, "--nodes", metavar="N", min=0, show_default="1; that of the report", help="Number of nodes of the job."
+    ),
+    per_node: int = typer.Option(
+        0, "--ranks-per-node", metavar="M", min=0, show_default="1; that of the report", help="Ranks of each node."
+    ),
+    osts: int = typer.Option(
+        0,
+        "--osts",
+        metavar="N",
+        min=0,
+        show_default="Nacre's choice; that of the report",
+        help="Stripe the file over N OSTs.",
+    ),  # fmt: skip
+    size: str = typer.Option(
+        "", "--bytes", metavar="BYTES", show_default="1g", help="Size of the file: k, m, g and t are accepted."
+    ),
     block: str = typer.Option("", "--block", metavar="BYTES", help="Size of a block, for workloads with blocks."),
     reads: bool = typer.Option(False, "--read", help="Read the file after writing it."),
     assignments: list[str] = typer.Option(
@@ -138,13 +150,19 @@ def simulate(
     only_one_output([name for name, value in {"--html": html, "--json": as_json}.items() if value])
     if sum(map(bool, (workload, report, calls))) != 1:
         raise UserError("expected one of WORKLOAD, --report FILE and --calls FILE", "See nacre simulate --help.")
+    _check_options(
+        {"--bytes": size, "--block": block, "--read": reads, "--file": pattern is not None}, workload, report
+    )
+    if html is not None:
+        document.check_writable(html)
     recorded = replay.find(report, pattern) if report else None
     if not machine and recorded is None:
         raise UserError("--machine is missing", "Name a machine that comes with Nacre, or a machine file.")
     nodes = nodes or (recorded["nodes"] if recorded else 1)
     ranks = nodes * per_node or _rank_count(recorded, calls, nodes)
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
-        figures = Figures(testbed.machine_file(machine or replay.machine_of(recorded)), assignments, osts, Path(folder))
+        machine = machine or replay.machine_of(recorded)
+        figures = Figures(testbed.machine_file(machine), assignments, osts, Path(folder))
         command = [testbed.program("nacre-simulate", "`make` builds it.")]
         command += ["--nodes", str(nodes), "--ranks", str(ranks)]
         command += ["--timelines"] if html is not None else []
@@ -160,9 +178,9 @@ def simulate(
             made.write_text(text)
             command += ["--calls", str(made)]
         else:
-            command += ["--bytes", _bytes("--bytes", size), workload]
+            command += ["--bytes", _bytes("--bytes", size or DEFAULT_BYTES), workload]
         columns = [("as is", [])] + [(text, text.split(",")) for text in settings]
-        kept = _kept_by_search(hints, osts)
+        kept = _kept_by_search(as_is, osts)
         candidates = _best_of(_searched([*command, *figures.options([])], _merged(kept))) if best else []
         columns += [(f"best {number}", one["hints"]) for number, one in enumerate(candidates, 1)]
         with progress.shown() as show, ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -170,11 +188,11 @@ def simulate(
             def simulated(column: tuple[str, list[str]]) -> Setting:
                 name, words = column
                 of_machine, chosen = _divided(words)
-                options = figures.options(of_machine)
-                return _run([*command, *moved, *options], show(name), name, _hints_with(as_is, chosen))
+                words = [*command, *moved, *figures.options(of_machine)]
+                return _run(words, show(name), name, _hints_with(as_is, chosen), figures.name(machine, of_machine))
 
             found = list(pool.map(simulated, columns))
-    notes = replay.notes(recorded) if recorded else []
+    notes = replay.notes(recorded, ranks) if recorded else []
     if as_json:
         print(json.dumps([_entry(one, notes) for one in found], indent=2))
         return
@@ -199,11 +217,20 @@ def _entry(one: Setting, notes: list[str]) -> dict:
 
 
 def _rank_count(recorded: dict | None, calls: str, nodes: int) -> int:
-    """That of the report, on as many nodes; what the description of calls needs; otherwise one for each node."""
+    """That of the report, on no more nodes; what the description of calls needs; otherwise one for each node."""
     if recorded:
-        same = nodes == recorded["nodes"]
-        return recorded["ranks"] if same else nodes * replay.ranks_per_node(recorded)
+        is_larger = nodes > recorded["nodes"]
+        return nodes * replay.ranks_per_node(recorded) if is_larger else recorded["ranks"]
     return max(nodes, (described_calls.rank_count(calls) if calls else None) or 0)
+
+
+def _check_options(given: dict[str, object], workload: str, report: str) -> None:
+    """Refuses the options that would have no effect. `given`: whether they have a value."""
+    wrong = next((name for name in ("--bytes", "--block", "--read") if given[name] and not workload), None)
+    if wrong is not None:
+        raise UserError(f"{wrong} is for a WORKLOAD: the calls of a report or a file are as they stand there")
+    if given["--file"] and not report:
+        raise UserError("--file is for --report: it chooses a file of the report")
 
 
 class Figures:
@@ -220,6 +247,12 @@ class Figures:
         stray = next((name for name, values in self._sections.items() if not isinstance(values, dict)), None)
         if stray is not None:
             raise UserError(f"--machine {file}: {stray} is not in a section", "Figures stand below a line as [osts].")
+        for section, values in self._sections.items():
+            odd = next((key for key, value in values.items() if not isinstance(value, (str, int, float))), None)
+            if odd is not None:
+                raise UserError(
+                    f"--machine {file}: {section}.{odd} is neither text nor a number", "See docs/machine.md."
+                )
         wrong = next((words for words in assignments if not _is_figure(words)), None)
         if wrong is not None:
             raise UserError(f"--set {wrong}: expected SECTION.KEY=VALUE", "A hint is set with --setting.")
@@ -233,6 +266,10 @@ class Figures:
         assignments = self._assignments + more
         file = self._changed(assignments) if assignments else self._file
         return ["--machine", file, "--hint", f"nacre_machine={file}"]
+
+    def name(self, machine: str, more: list[str]) -> str:
+        """What reports call the machine with `more` assignments."""
+        return ", ".join([machine, *self._assignments, *more])
 
     def _changed(self, assignments: list[str]) -> str:
         """A copy of the machine file."""
@@ -325,20 +362,24 @@ def _best_of(candidates: list[dict]) -> list[dict]:
     return taken
 
 
-def _run(command: list[str], note: Callable[[str], None] | None, name: str, hints: list[str]) -> Setting:
+def _run(command: list[str], note: Callable[[str], None] | None, name: str, hints: list[str], machine: str) -> Setting:
     with tempfile.TemporaryDirectory(prefix="nacre-simulate-") as folder:
         report = Path(folder) / "report.jsonl"
         options = [word for hint in [*hints, f"{REPORT_HINT}={report}"] for word in ("--hint", hint)]
         options += ["--progress"] if note is not None else []
         outcome = json.loads(_started([*command, *options], note))
         lines = reports.read([str(report)]) if report.exists() else []
-        return Setting(name, hints, outcome, _of_job(lines[0]) if lines else {})
+        return Setting(name, hints, outcome, _of_job(lines[0], machine) if lines else {})
 
 
-def _of_job(report: dict) -> dict:
-    """A report without what it says of the program that simulates, which differs from run to run."""
+def _of_job(report: dict, machine: str) -> dict:
+    """A report without what it says of the program that simulates, which differs from run to run and from computer to
+    computer. `machine`: the name that it gets, for that of a temporary file."""
     hints = {name: one for name, one in report["hints"].items() if name != REPORT_HINT}
-    return report | {"run": "simulated", "program": [], "hints": hints}
+    for one in hints.values():
+        one["value"] = machine if one["value"] == report["machine"] else one["value"]
+    of_program = {"run": "simulated", "program": [], "job": "", "hosts": []}
+    return report | of_program | {"machine": machine, "hints": hints}
 
 
 def _notes(found: list[Setting], name: str) -> list[str]:

@@ -96,8 +96,9 @@ CallSeries repeated(const plan::FileAccess& access, std::int64_t count, std::int
       step = spaced->size();
     }
     if (step_bytes < 0) {
-      series.view.origin += (count - 1) * step_bytes;
-      offset += (count - 1) * step;
+      const std::int64_t back = std::min(count - 1, series.view.origin / -step_bytes);
+      series.view.origin += back * step_bytes;
+      offset += back * step;
       step = -step;
     }
   }
@@ -129,7 +130,7 @@ Result<RecordedJob> RecordedJob::parse(std::string_view text) {
     for (int rank = 0; rank < job.rank_count_; ++rank) {
       const auto first = job.first_call(kind, rank);
       if (!first) continue;
-      const std::int64_t last = (job.calls_each(kind) - 1) * first->step_bytes;
+      const std::int64_t last = (calls_each(kind) - 1) * first->step_bytes;
       job.end_ = std::max(job.end_, end_of(first->access) + std::max<std::int64_t>(0, last));
     }
   }
@@ -190,29 +191,69 @@ Status RecordedJob::take_shape(const std::vector<std::string_view>& words) {
 
 Status RecordedJob::derive(Kind& kind) {
   if (kind.shapes.empty()) return wrong("a kind of calls has no shape");
-  int common = 0;
-  for (const Shape& shape : kind.shapes) common = std::gcd(common, shape.rank);
-  const bool only_first = common == 0;
-  kind.rank_step = only_first && kind.ranks == 1 ? rank_count_ : std::max(1, common);
+  derive_ranks(kind);
+  derive_placement(kind);
+  derive_step(kind);
+  derive_scale(kind);
+  return {};
+}
+
+/// Which ranks have data: those at the distances of the ranks with shapes. A single shape shows no
+/// distance, so the number of ranks with data counts, which lie evenly apart.
+void RecordedJob::derive_ranks(Kind& kind) const {
+  const Shape& first = kind.shapes.front();
+  if (kind.shapes.size() > 1) {
+    kind.rank_first = first.rank;
+    kind.rank_step = 0;
+    for (const Shape& shape : kind.shapes) {
+      kind.rank_step = std::gcd(kind.rank_step, shape.rank - first.rank);
+    }
+    return;
+  }
+  const std::int64_t of_one = std::max<std::int64_t>(1, first.access.byte_count * calls_each(kind));
+  const std::int64_t with_data =
+      kind.is_collective ? (kind.bytes + of_one / 2) / of_one : kind.ranks;
+  const auto count = std::clamp<std::int64_t>(with_data, 1, rank_count_);
+  kind.rank_step = checked_cast<int>(rank_count_ / count);
+  kind.rank_first = first.rank % kind.rank_step;
+}
+
+void RecordedJob::derive_placement(Kind& kind) {
   std::vector<RankPlacement::Sample> samples;
   samples.reserve(kind.shapes.size());
   for (const Shape& shape : kind.shapes) {
-    samples.push_back({shape.rank / kind.rank_step, plan::bounds(shape.access).offset});
+    samples.push_back(
+        {(shape.rank - kind.rank_first) / kind.rank_step, plan::bounds(shape.access).offset});
   }
-  const int count = (rank_count_ + kind.rank_step - 1) / kind.rank_step;
+  const int count = (rank_count_ - kind.rank_first + kind.rank_step - 1) / kind.rank_step;
+  if (samples.size() == 1 && count > 1) {
+    const auto [place, begin] = samples.front();
+    const std::int64_t length = plan::bounds(kind.shapes.front().access).length;
+    samples = {{0, std::max<std::int64_t>(0, begin - place * length)},
+               {count - 1, begin + (count - 1 - place) * length}};
+    guesses_.push_back("Of " + std::to_string(count) + " ranks with data the report has rank " +
+                       std::to_string(kind.shapes.front().rank) +
+                       " only; the others are placed one behind the other.");
+  }
   kind.placement.emplace(count, std::move(samples));
-  derive_step(kind);
-  derive_scale(kind);
   if (count > 3 && !kind.placement->is_grid()) {
     guesses_.emplace_back(
         "The recorded ranks form no regular grid; other ranks are placed between them.");
   }
-  return {};
 }
 
 void RecordedJob::derive_step(Kind& kind) {
   const auto has_step = [](const Shape& shape) { return shape.step_bytes.has_value(); };
-  if (calls_each(kind) == 1 || std::ranges::all_of(kind.shapes, has_step)) return;
+  const std::int64_t count = calls_each(kind);
+  if (count == 1) return;
+  if (std::ranges::all_of(kind.shapes, has_step)) {
+    if (count > collective::AccessShape::calls_max) {
+      guesses_.push_back("The report has the distances of the first " +
+                         std::to_string(collective::AccessShape::calls_max) +
+                         " calls of a rank; later calls are as far apart.");
+    }
+    return;
+  }
   std::int64_t begin = plan::bounds(kind.shapes.front().access).offset;
   std::int64_t end = begin;
   for (int rank = 0; rank < rank_count_; ++rank) {
@@ -242,15 +283,17 @@ void RecordedJob::derive_scale(Kind& kind) {
       "size.");
 }
 
-std::int64_t RecordedJob::calls_each(const Kind& kind) const {
+std::int64_t RecordedJob::calls_each(const Kind& kind) {
   return std::max<std::int64_t>(1, (kind.calls + kind.ranks / 2) / kind.ranks);
 }
 
 std::optional<RecordedJob::FirstCall> RecordedJob::first_call(const Kind& kind, int rank) const {
-  if (rank % kind.rank_step != 0) return std::nullopt;
+  const int behind = rank - kind.rank_first;
+  if (behind < 0 || behind % kind.rank_step != 0) return std::nullopt;
   const RankPlacement& placement = *kind.placement;
-  const int place = rank / kind.rank_step;
-  const Shape& base = kind.shapes[placement.sample_before(place)];
+  const int place = behind / kind.rank_step;
+  const bool is_only = kind.shapes.size() == 1;
+  const Shape& base = is_only ? kind.shapes.front() : kind.shapes[placement.sample_before(place)];
   FirstCall call{base.access, base.step_bytes.value_or(kind.step_bytes)};
   call.access.view.origin += placement.begin_of(place) - plan::bounds(base.access).offset;
   call.access.view.origin = std::max<std::int64_t>(0, call.access.view.origin);

@@ -53,8 +53,9 @@ class RecordedJob {
     std::int64_t bytes = 0;
     std::vector<Shape> shapes;
     // Derived:
-    int rank_step = 1;                       // only multiples of it have data
-    std::optional<RankPlacement> placement;  // by rank / rank_step
+    int rank_first = 0;  // with data, and every rank_step ranks from there on
+    int rank_step = 1;
+    std::optional<RankPlacement> placement;  // by (rank - rank_first) / rank_step
     std::int64_t step_bytes = 0;             // of calls whose distances the report does not have
     double scale = 1;                        // of the bytes of calls
   };
@@ -67,9 +68,11 @@ class RecordedJob {
   [[nodiscard]] Status take_kind(const std::vector<std::string_view>& words);
   [[nodiscard]] Status take_shape(const std::vector<std::string_view>& words);
   [[nodiscard]] Status derive(Kind& kind);
+  void derive_ranks(Kind& kind) const;
+  void derive_placement(Kind& kind);
   void derive_step(Kind& kind);
   void derive_scale(Kind& kind);
-  [[nodiscard]] std::int64_t calls_each(const Kind& kind) const;
+  [[nodiscard]] static std::int64_t calls_each(const Kind& kind);
   /// Nothing: the rank has no data.
   [[nodiscard]] std::optional<FirstCall> first_call(const Kind& kind, int rank) const;
   void add_calls(const Kind& kind, int rank, RankCalls& calls) const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -91,6 +92,17 @@ std::vector<CallSeries> ranks_of(std::string_view name, int count, std::int64_t 
   return ranks;
 }
 
+/// The ranks with data in the first call, and where each begins.
+std::map<int, std::int64_t> begins_of(const RecordedJob& job) {
+  std::map<int, std::int64_t> begins;
+  for (int rank = 0; rank < job.rank_count(); ++rank) {
+    const CallSeries series = job.calls_of(rank).writes.front();
+    if (series.calls.empty() || series.calls.front().bytes == 0) continue;
+    begins[rank] = runs_of(series).front().begin()->first;
+  }
+  return begins;
+}
+
 constexpr const char* one_rank = "ranks 4\nkind write independent 1 3 30\nshape 0 0 0 10 20 ";
 
 }  // namespace
@@ -103,7 +115,8 @@ TEST_CASE("regular programs are made again byte by byte") {
       const std::vector<CallSeries> ranks = ranks_of(name, count, 8 << 20);
       const Result<RecordedJob> job = RecordedJob::parse(recorded(ranks));
       REQUIRE(job);
-      CHECK(job->guesses().empty());
+      const bool is_seen = std::ssize(ranks.front().calls) <= collective::AccessShape::calls_max;
+      CHECK(job->guesses().empty() == is_seen);
       for (int rank = 0; rank < count; ++rank) {
         CAPTURE(rank);
         const RankCalls calls = job->calls_of(rank);
@@ -157,6 +170,45 @@ TEST_CASE("ranks without data make collective calls of no bytes, and no independ
   CHECK(half.calls_of(1).reads.front().calls.size() == 1);
   CHECK(half.calls_of(1).reads.front().calls.front().bytes == 0);
   CHECK(half.calls_of(2).reads.front().calls.front().bytes == 10);
+}
+
+TEST_CASE("if the report has one rank, as many ranks as have data lie behind each other") {
+  const std::string first = "shape 0 100 0 10 - =10\n";
+  const auto independent = RecordedJob::parse("ranks 12\nkind write independent 4 4 40\n" + first);
+  CHECK(begins_of(*independent) ==
+        std::map<int, std::int64_t>{{0, 100}, {3, 110}, {6, 120}, {9, 130}});
+  CHECK(independent->guesses().size() == 1);
+  const auto collective = RecordedJob::parse("ranks 12\nkind write collective 12 12 30\n" + first);
+  CHECK(begins_of(*collective) == std::map<int, std::int64_t>{{0, 100}, {4, 110}, {8, 120}});
+  const auto one = RecordedJob::parse("ranks 12\nkind write collective 12 12 10\n" + first);
+  CHECK(begins_of(*one) == std::map<int, std::int64_t>{{0, 100}});
+  CHECK(one->guesses().empty());
+  const auto last =
+      RecordedJob::parse("ranks 12\nkind write independent 3 3 30\nshape 11 100 0 10 - =10\n");
+  CHECK(begins_of(*last) == std::map<int, std::int64_t>{{3, 80}, {7, 90}, {11, 100}});
+}
+
+TEST_CASE("if rank 0 has no data, the ranks with data begin behind it") {
+  const auto job = RecordedJob::parse(
+      "ranks 8\nkind write independent 3 3 30\nshape 2 0 0 10 - =10\nshape 4 10 0 10 - =10\n");
+  CHECK(begins_of(*job) == std::map<int, std::int64_t>{{2, 0}, {4, 10}, {6, 20}});
+}
+
+TEST_CASE("distances of calls that the report did not see are a guess") {
+  const std::string shape = "shape 0 0 0 10 20 =10\n";
+  CHECK(RecordedJob::parse("ranks 1\nkind write collective 1 16 160\n" + shape)->guesses().empty());
+  CHECK(RecordedJob::parse("ranks 1\nkind write collective 1 17 170\n" + shape)->guesses().size() ==
+        1);
+}
+
+TEST_CASE("calls that go back end at the begin of the file") {
+  const plan::TypeMap type = plan::TypeMap::bytes(4).resized(0, 12).value();
+  const auto job = RecordedJob::parse(
+      "ranks 1\nkind write collective 1 5 20\nshape 0 250 0 4 -100 " + digits_of(type) + "\n");
+  const std::vector<Runs> calls = runs_of(job->calls_of(0).writes.front());
+  CHECK(calls[0] == Runs{{250, 4}});
+  CHECK(calls[2] == Runs{{50, 4}});
+  CHECK(calls[4] == Runs{{50, 4}});
 }
 
 TEST_CASE("calls at distances that are no multiple of the type are made at these distances") {

@@ -38,6 +38,8 @@ def settings_of(case: Case) -> list[Setting]:
     return [
         Setting(AUTOMATIC),
         Setting("direct", (("nacre_algorithm", "direct"),)),
-        Setting("two_phase", (("nacre_algorithm", "two_phase"), *aggregators)),
-        Setting("dynamic_segmentation", (("nacre_algorithm", "dynamic_segmentation"), *aggregators)),
+        *(
+            Setting(algorithm, (("nacre_algorithm", algorithm), *aggregators))
+            for algorithm in ("two_phase", "dynamic_segmentation", "static_segmentation")
+        ),
     ]

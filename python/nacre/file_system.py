@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
+import glob
 import os
 from pathlib import Path
 
@@ -93,14 +95,30 @@ def has_layouts(name: str) -> bool:
     return known().get(name, {}).get("has_layouts", False)
 
 
+def _local_locks_cause(row: dict, options: frozenset[str]) -> str:
+    """What limits byte-range locks to one node, as in the library (local_locks_cause_in); empty if nothing does."""
+    for option in row.get("local_locks_options", []):
+        if option in options:
+            return option
+    wanted = row.get("global_locks_options", [])
+    if wanted and not options.intersection(wanted):
+        return f"no {wanted[0]}"
+    pattern, line = row.get("local_locks_settings", ("", ""))
+    for path in glob.glob(pattern):
+        with contextlib.suppress(OSError):
+            if line in Path(path).read_text(errors="replace").splitlines():
+                return line
+    return ""
+
+
 def judgement(found: FileSystem | None, directory: Path) -> Remark:
     """What `nacre doctor` says about a file system: state, subject, text and advice."""
     if found is None:
         return "note", "file system", f"the file system of {directory} is unknown", ""
     text = f"{directory} is on {found.kind} ({found.source} at {found.mount_point})"
     row = _row(found.kind)
-    local_locks = next((option for option in row.get("local_locks_options", []) if option in found.options), None)
-    if local_locks is not None:
+    local_locks = _local_locks_cause(row, found.options)
+    if local_locks:
         advice = f"On several nodes Nacre refuses atomic mode and shared file pointers: {row['locks_advice']}."
         return "note", "file system", f"{text}, whose locks work only within one node ({local_locks})", advice
     if row.get("sharing") == "cached":

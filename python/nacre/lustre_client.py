@@ -119,7 +119,7 @@ def ost_count(directory: str) -> int:
 
 def osts(name: str, root: Path = SYSFS) -> list[Ost]:
     """The OSTs of the file system `name` by number; empty where the client does not show them."""
-    found = []
+    found: dict[int, Ost] = {}  # a second mount of the file system shows each OST again
     for folder in sorted((root / "osc").glob(f"{name}-OST*")):
         number = OST_NAME.search(folder.name)
         if number is None:
@@ -130,8 +130,9 @@ def osts(name: str, root: Path = SYSFS) -> list[Ost]:
             continue
         active = folder / "active"
         is_active = not active.exists() or active.read_text().strip() != "0"
-        found.append(Ost(int(number[1], 16), total, available, is_active))
-    return sorted(found, key=lambda ost: ost.number)
+        ost = Ost(int(number[1], 16), total, available, is_active)
+        found.setdefault(ost.number, ost)
+    return sorted(found.values(), key=lambda ost: ost.number)
 
 
 def name_of(mount: FileSystem) -> str:

@@ -43,9 +43,14 @@ struct FileSystem {
   /// Nacre looks for it only if the environment variable `marker_setting` is set.
   const char* marker_attribute = nullptr;
   const char* marker_setting = nullptr;
-  /// The mount options, separated by spaces, of which each limits its byte-range locks to the
-  /// processes of one node.
+  // The next three are lists, one entry a line. What limits byte-range locks to the processes of
+  // one node: one of these mount options,
   std::string_view local_locks_options = {};
+  /// or none of these mount options (an empty list says nothing),
+  std::string_view global_locks_options = {};
+  /// or in one of the files of the pattern (glob(3)) that is the first entry, the line that is the
+  /// second.
+  std::string_view local_locks_settings = {};
   /// Advice to users if byte-range locks are missing. Empty: nothing helps.
   std::string_view locks_advice = {};
 };

@@ -8,7 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-TEXTS = ("machine", "flash_machine", "local_locks_options", "locks_advice", "marker_attribute", "marker_setting")
+LOCKS = ("local_locks_options", "global_locks_options", "local_locks_settings")
+TEXTS = ("machine", "flash_machine", *LOCKS, "locks_advice", "marker_attribute", "marker_setting")
 REQUIRED = {"magics", "sharing"}
 FLAGS = ("has_layouts", "keeps_written", "serial_writes", "stale_pages", "syncs_each_open", "local_inodes")
 KEYS = {*REQUIRED, "mount_types", "by_mount_type", "store", *FLAGS, *TEXTS}
@@ -25,7 +26,7 @@ def check(name: str, row: dict) -> None:
 
 
 def text_of(value: str | list[str]) -> str:
-    return value if isinstance(value, str) else " ".join(value)
+    return value if isinstance(value, str) else "\\n".join(value)
 
 
 def rows_of(name: str, row: dict) -> list[str]:

@@ -269,6 +269,9 @@ def lustre_osts(root: Path, *osts: tuple[int, int, str]) -> Path:
 
 def test_full_and_deactivated_osts_are_remarked(tmp_path):
     root = lustre_osts(tmp_path, (1000, 500, "1"), (1000, 5, "1"), (1000, 50, "1"), (1000, 490, "0"), (1000, 480, "1"))
+    # A second mount of the file system.
+    shutil.copytree(root / "osc/scratch-OST0001-osc-ffff9abc", root / "osc/scratch-OST0001-osc-ffff9def")
+    assert [ost.number for ost in lustre_client.osts("scratch", root)] == list(range(5))
     mount = file_system.FileSystem("lustre", "/scratch", "10.0.0.1@tcp:/scratch", frozenset({"rw", "flock"}))
     remarks = {subject: (state, text) for state, subject, text, _ in lustre_client.remarks(tmp_path, mount, root)}
     assert remarks["fill"][0] == "good"

@@ -20,7 +20,7 @@ def judged(kind: str, *options: str) -> tuple[str, str, str, str]:
 def test_the_command_judges_each_file_system_as_its_row_says(name):
     row = ROWS[name]
     for kind in row.get("mount_types", [name]):
-        state, _, text, _ = judged(kind)
+        state, _, text, _ = judged(kind, *row.get("global_locks_options", []))
         assert state == STATE[row["sharing"]]
         assert ("only ranks on this node" in text) == (row["sharing"] == "local")
         assert ("POSIX" in text) == (row["sharing"] != "cached" and "store" not in row)
@@ -29,6 +29,20 @@ def test_the_command_judges_each_file_system_as_its_row_says(name):
         assert state == "note"
         assert f"({option})" in text
         assert row["locks_advice"] in advice
+    if "global_locks_options" in row:
+        state, _, text, advice = judged(name)
+        assert (state, row["locks_advice"] in advice) == ("note", True)
+        assert f"(no {row['global_locks_options'][0]})" in text
+
+
+def test_settings_of_a_client_may_limit_locks_to_a_node(monkeypatch, tmp_path):
+    (tmp_path / "config").write_text("a = 1\ntuneUseGlobalFileLocks = 0\n")
+    row = file_system.known()["beegfs"]
+    assert row["local_locks_settings"][1] == "tuneUseGlobalFileLocks = 0"
+    assert judged("beegfs")[0] == "good"
+    changed = {"beegfs": row | {"local_locks_settings": [f"{tmp_path}/*", "tuneUseGlobalFileLocks = 0"]}}
+    monkeypatch.setattr(file_system, "known", lambda: changed)
+    assert "within one node (tuneUseGlobalFileLocks = 0)" in judged("beegfs")[2]
 
 
 def test_a_mount_type_belongs_to_one_file_system():

@@ -141,7 +141,7 @@ def test_of_two_machine_files_of_a_mount_the_first_by_name_is_used(tmp_path):
 @pytest.mark.parametrize(
     ("mount_type", "name"),
     [("lustre", "lustre"), ("nfs4", "nfs"), ("pvfs2", "orangefs"), ("fuse.ceph-fuse", "ceph-fuse"), ("ext3", "ext4"),
-     ("fuse.sshfs", ""), ("fuse.other", "fuse"), ("unheard", "")],
+     ("fuse.sshfs", ""), ("fuse.dfuse", "daos"), ("fuse.other", "fuse"), ("unheard", "")],
 )  # fmt: skip
 def test_a_machine_file_has_the_librarys_name_of_the_file_system(mount_type, name):
     assert file_system.name(mount_type) == name

@@ -54,16 +54,27 @@ Status apply_or_find(store::FileLayouts& layouts, const plan::LayoutStep& step, 
   return found ? Status() : found.error();
 }
 
-/// The striping of the rest of a file whose first bytes do not decide.
-plan::Striping default_striping(store::FileLayouts& layouts) {
+/// What the directory gives a new file.
+struct DefaultLayout {
+  plan::Striping striping = {};  ///< of the rest of a file whose first bytes do not decide
+  bool is_more = false;          ///< GrowthRules::keeps_default
+};
+
+DefaultLayout default_of(store::FileLayouts& layouts) {
   const std::optional<plan::Layout> found = layouts.default_layout();
   if (!found || found->components.empty()) return {};
-  // The last component may be parity.
-  const auto data = std::find_if(found->components.rbegin(), found->components.rend(),
-                                 [](const plan::LayoutComponent& one) { return !one.is_parity(); });
-  if (data == found->components.rend()) return {};
-  plan::Striping striping = data->striping;
-  return striping.pattern == plan::StripePattern::mdt ? plan::Striping() : striping;
+  const auto is_on_metadata_server = [](const plan::LayoutComponent& one) {
+    return one.striping.pattern == plan::StripePattern::mdt;
+  };
+  const bool is_more = plan::is_redundant(*found) ||
+                       std::ranges::any_of(found->components, is_on_metadata_server) ||
+                       std::ranges::any_of(found->components, &plan::LayoutComponent::extends);
+  // The last component may be parity, or that by which the one before it is extended.
+  const auto is_data = [&](const plan::LayoutComponent& one) {
+    return !one.is_parity() && !one.extends() && !is_on_metadata_server(one);
+  };
+  const auto data = std::find_if(found->components.rbegin(), found->components.rend(), is_data);
+  return {data == found->components.rend() ? plan::Striping() : data->striping, is_more};
 }
 
 /// Extends the layout to `end`, after a write failed because the file has no layout there.
@@ -71,13 +82,14 @@ Status grow_for_one(store::FileLayouts& layouts, std::int64_t end,
                     std::optional<plan::ExpectedFile> file = {}) {
   const auto current = layouts.read();
   if (!current) return current.error();
-  const plan::Striping tail = *current ? plan::Striping() : default_striping(layouts);
+  const DefaultLayout usual = *current ? DefaultLayout() : default_of(layouts);
+  if (usual.is_more) return apply_or_find(layouts, {.kind = Kind::set_default}, end);
   if (file) {
     const Result<std::int32_t> count = layouts.target_count();
     file = count ? std::optional(*file) : std::nullopt;
     if (file) file->osts = *count;
   }
-  return apply_or_find(layouts, plan::step_for_one(*current, end, tail, file), end);
+  return apply_or_find(layouts, plan::step_for_one(*current, end, usual.striping, file), end);
 }
 
 /// Whether the last components of both layouts have the same stripe count and stripe size.
@@ -104,7 +116,9 @@ Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
   if (!current) return current.error();
   if (!*current) {
     growth.is_new = true;
-    growth.rules.default_striping = default_striping(layouts);
+    const DefaultLayout usual = default_of(layouts);
+    growth.rules.default_striping = usual.striping;
+    growth.rules.keeps_default = usual.is_more;
   }
   Result<plan::LayoutStep> step = plan::step_for_all(*current, growth.file, growth.rules);
   if (!step) return std::move(step).error();
@@ -121,6 +135,14 @@ Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
   growth.reasons = std::move(step->reasons);
   growth.chosen = std::move(step->layout);
   return step->kind;
+}
+
+/// Where the number of OSTs is unknown, nobody can say how wide a file may be.
+Result<Kind> grow_by_default(store::FileLayouts& layouts, Growth& growth, Error reason) {
+  growth.rules.replaces_unwritten = growth.rules.is_own = false;
+  growth.reasons = {std::move(reason).message + "; the file gets the default layout"};
+  Status grown = grow_for_one(layouts, growth.file.bytes);
+  return grown ? Result<Kind>(Kind::none) : std::move(grown).error();
 }
 
 /// Whether a file of this size is laid out as a whole. Otherwise a longer write decides.
@@ -140,8 +162,10 @@ LayoutState state_of(const std::optional<plan::Layout>& layout, const plan::Grow
 Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::ExpectedFile& file,
                                  const plan::GrowthRules& rules) {
   Growth growth{.file = file, .rules = rules};
-  if (const Result<std::int32_t> count = layouts.target_count()) growth.file.osts = *count;
-  Result<Kind> grown = grow_once(layouts, growth);
+  const Result<std::int32_t> count = layouts.target_count();
+  growth.file.osts = count ? *count : 1;
+  Result<Kind> grown =
+      count ? grow_once(layouts, growth) : grow_by_default(layouts, growth, count.error());
   // The file system has filled in the default of the tail. Or another process set a layout first.
   if (grown && *grown == Kind::set) grown = grow_once(layouts, growth);
   if (!grown) return std::move(grown).error();
@@ -166,14 +190,15 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
 
 Result<GrownLayout> widen_after_write(store::FileLayouts& layouts, const plan::ExpectedFile& file) {
   plan::ExpectedFile expected = file;
-  if (const Result<std::int32_t> count = layouts.target_count()) expected.osts = *count;
+  const Result<std::int32_t> count = layouts.target_count();
+  if (count) expected.osts = *count;
   const Result<std::optional<plan::Layout>> current = layouts.read();
   if (!current) return current.error();
   GrownLayout result;
   if (*current) {
-    plan::LayoutStep step = plan::step_to_widen(**current, expected);
+    plan::LayoutStep step = count ? plan::step_to_widen(**current, expected) : plan::LayoutStep();
     result.reasons = std::move(step.reasons);
-    Status applied = apply(layouts, step);
+    Status applied = count ? apply(layouts, step) : Status(count.error());
     const bool is_applied = applied.ok();
     if (!is_applied) {
       result.reasons = {std::move(applied).error().message + "; the layout does not widen"};

@@ -153,10 +153,11 @@ std::vector<std::string> reasons_for(std::span<const LayoutComponent> added) {
 
 /// The first step for a file without a layout.
 Result<LayoutStep> first_step(const ExpectedFile& file, const GrowthRules& rules) {
-  if (file.bytes <= head_bytes(file)) {
+  const bool is_head = file.bytes <= head_bytes(file);
+  if (is_head && !rules.keeps_default) {
     return head_and_tail(head_bytes(file), rules.default_striping);
   }
-  if (file.bytes < rules.bytes_min) return LayoutStep{.kind = Kind::set_default};
+  if (is_head || file.bytes < rules.bytes_min) return LayoutStep{.kind = Kind::set_default};
   Result<LayoutChoice> choice = choose_layout(file);
   if (!choice) return std::move(choice).error();
   if (choice->stripe_count < file.osts) {
@@ -169,8 +170,9 @@ Result<LayoutStep> first_step(const ExpectedFile& file, const GrowthRules& rules
     return step;
   }
   return LayoutStep{.kind = Kind::set,
-                    .layout = plain_layout(
-                        {.stripe_size = choice->stripe_size, .stripe_count = choice->stripe_count}),
+                    .layout = plain_layout({.stripe_size = choice->stripe_size,
+                                            .stripe_count = choice->stripe_count,
+                                            .pool = rules.default_striping.pool}),
                     .reasons = std::move(choice->reasons)};
 }
 

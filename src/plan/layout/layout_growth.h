@@ -57,6 +57,9 @@ struct GrowthRules {
   bool is_own = false;
   /// What the tail of a new file gets: the directory's default; 0 stands for the file system's.
   Striping default_striping = {};
+  /// One striping does not tell the default: it has mirrors, parity, components that extend or
+  /// bytes on the metadata server. A new file that ends in the head gets it as it is.
+  bool keeps_default = false;
   bool replaces_unwritten = false;  ///< the chosen layout replaces unwritten components
 };
 

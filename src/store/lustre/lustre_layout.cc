@@ -23,24 +23,34 @@ namespace {
 constexpr const char* layout_xattr = "lustre.lov";
 constexpr const char* more_components_xattr = "lustre.lov.add";
 constexpr const char* less_components_xattr = "lustre.lov.del";
+constexpr mode_t owners_access = S_IRUSR | S_IWUSR;
 constexpr int delay_create = O_NOCTTY | FASYNC;
 constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
 
-std::vector<std::byte> layout_of(const std::string& directory) {
+/// The default layout that is set on a directory; empty: none is.
+Result<std::vector<std::byte>> layout_of(const std::string& directory) {
   std::vector<std::byte> bytes;
   const auto get = [&](void* to, std::size_t size) {
     return ::getxattr(directory.c_str(), layout_xattr, to, size);
   };
-  return read_xattr(get, bytes) == 0 ? bytes : std::vector<std::byte>();
+  const int failure = read_xattr(get, bytes);
+  if (failure == 0) return bytes;
+  if (failure == ENODATA || failure == EOPNOTSUPP) return std::vector<std::byte>();
+  return error_from_errno(failure, "read the default layout of", directory);
 }
 
-Status remove_owners_write(int descriptor, const std::string& path) {
-  struct stat found {};
-  if (::fstat(descriptor, &found) == 0 &&
-      ::fchmod(descriptor, found.st_mode & 07777U & ~S_IWUSR) == 0) {
-    return {};
-  }
-  return error_from_errno(errno, "set the permissions of", path);
+/// Runs `set`, which sets the layout of a file that was created with `mode`. This needs permission
+/// to read and write the file, also through a descriptor that could.
+template <class Set>
+Status with_permission(int descriptor, mode_t mode, const std::string& path, Set set) {
+  const auto change_to = [&](mode_t wanted) {
+    return ::fchmod(descriptor, wanted) == 0
+               ? Status()
+               : error_from_errno(errno, "set the permissions of", path);
+  };
+  Status status = change_to(mode | owners_access);
+  if (status) status = set();
+  return status ? change_to(mode) : status;
 }
 
 /// The class of an errno with which Lustre refuses a layout. Hints request the layouts of new
@@ -70,11 +80,11 @@ std::string top_of_mount(const std::string& directory) {
 }
 
 /// The default layout of `directory`, or else of the root of the file system; empty: neither has
-/// one.
+/// one, or it cannot be read.
 std::vector<std::byte> inherited_layout(const std::string& directory) {
-  std::vector<std::byte> inherited = layout_of(directory);
-  if (inherited.empty()) inherited = layout_of(top_of_mount(directory));
-  return inherited;
+  Result<std::vector<std::byte>> inherited = layout_of(directory);
+  if (inherited && inherited->empty()) inherited = layout_of(top_of_mount(directory));
+  return inherited ? *std::move(inherited) : std::vector<std::byte>();
 }
 
 }  // namespace
@@ -84,13 +94,20 @@ int delays_layout_flag() { return delay_create; }
 Result<Descriptor> create_striped(const std::string& path, int flags, unsigned permissions,
                                   const std::optional<plan::Layout>& layout) {
   const int exclusively = flags | O_CREAT | O_EXCL | delay_create;
-  // Setting a layout needs permission to write the file.
-  const unsigned at_first = layout ? permissions | S_IWUSR : permissions;
-  Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), exclusively, at_first); }));
-  if (!file.valid()) return error_from_errno(errno, "open", path);
-  if (!layout) return file;
-  Status set = LustreLayouts(file.number(), path).set(*layout);
-  if (set && at_first != permissions) set = remove_owners_write(file.number(), path);
+  Descriptor file(
+      retry_interrupted([&] { return ::open(path.c_str(), exclusively, permissions); }));
+  struct stat made {};
+  if (!file.valid() || ::fstat(file.number(), &made) != 0) {
+    return error_from_errno(errno, "open", path);
+  }
+  // The umask, or the default ACL of the directory, may have removed more permissions.
+  const mode_t mode = made.st_mode & 07777U;
+  const bool is_settable = (mode & owners_access) == owners_access;
+  if (!layout && is_settable) return file;
+  LustreLayouts layouts(file.number(), path);
+  // A layout that Nacre cannot set later is set now.
+  const auto set_one = [&] { return layout ? layouts.set(*layout) : layouts.set_default(); };
+  Status set = is_settable ? set_one() : with_permission(file.number(), mode, path, set_one);
   if (set) return file;
   // A file without a layout would fail every write of other processes that have it open.
   static_cast<void>(::unlink(path.c_str()));
@@ -99,10 +116,13 @@ Result<Descriptor> create_striped(const std::string& path, int flags, unsigned p
 
 bool has_default_layout(const std::string& path, bool or_root) {
   const std::string directory = directory_of(path);
-  const std::vector<std::byte> set = layout_of(directory);
-  if (or_root) return !set.empty() || !layout_of(top_of_mount(directory)).empty();
+  const Result<std::vector<std::byte>> set = layout_of(directory);
+  const Result<std::vector<std::byte>> of_root = layout_of(top_of_mount(directory));
+  // What cannot be read may be a default, which the file system then gives the file by itself.
+  if (!set || !of_root) return true;
+  if (or_root) return !set->empty() || !of_root->empty();
   // For a directory without a default of its own, newer clients return the root's.
-  return !set.empty() && set != layout_of(top_of_mount(directory));
+  return !set->empty() && *set != *of_root;
 }
 
 Result<std::int32_t> ost_count(const std::string& directory) {

@@ -21,8 +21,9 @@ namespace nacre::store {
 /// O_ASYNC.
 [[nodiscard]] int delays_layout_flag();
 
-/// Creates the file `path` on Lustre with open(2), `flags` and O_EXCL, and sets its layout; leaves
-/// it without a layout if none is requested. Fails with system_errno EEXIST if the file exists. If
+/// Creates the file `path` on Lustre with open(2), `flags` and O_EXCL, and sets its layout. If none
+/// is requested, it leaves the file without one, or sets the default if its owner may not read and
+/// write it, because then no layout can be set later. Fails with system_errno EEXIST if the file exists. If
 /// the file system refuses the layout, it fails and removes the file; with ErrorClass::info_value
 /// if the layout is invalid there, for example because it names an OST that does not exist.
 [[nodiscard]] Result<Descriptor> create_striped(const std::string& path, int flags,
@@ -30,7 +31,8 @@ namespace nacre::store {
                                                 const std::optional<plan::Layout>& layout);
 
 /// Whether the directory of `path` or, with `or_root`, the root of the file system has a default
-/// layout. A directory whose default equals that of the root counts as having none.
+/// layout. A directory whose default equals that of the root counts as having none; one whose
+/// default cannot be read counts as having one.
 [[nodiscard]] bool has_default_layout(const std::string& path, bool or_root);
 
 /// The number of OSTs of the Lustre on which `directory` lies.

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <glob.h>
+
 #include "base/split.h"
 #include "store/system/text_file.h"
 
@@ -31,6 +33,19 @@ std::string_view line_of_mount(std::string_view mountinfo, std::string_view moun
   return {};
 }
 
+/// Whether one of the files of the pattern has the line.
+bool has_line(const std::string& pattern, std::string_view line) {
+  glob_t found{};
+  const bool is_found = ::glob(pattern.c_str(), 0, nullptr, &found) == 0;
+  bool has = false;
+  for (std::size_t i = 0; is_found && i < found.gl_pathc; ++i) {
+    const std::string text = text_or_empty(found.gl_pathv[i]);
+    has = has || std::ranges::count(split_filled(text, '\n'), line) > 0;
+  }
+  ::globfree(&found);
+  return has;
+}
+
 }  // namespace
 
 std::string mount_number_in(std::string_view fdinfo) {
@@ -50,14 +65,30 @@ bool has_mount_option(std::string_view mountinfo, std::string_view mount_number,
   return !fields.empty() && std::ranges::count(split(fields.back(), ','), option) > 0;
 }
 
-std::string_view local_locks_option_of(int descriptor) {
-  const FileSystem* const system = file_system_of(facts_of_file(descriptor));
-  if (system == nullptr || system->local_locks_options.empty()) return {};
-  const MountTable table = mount_table_for(descriptor);
-  for (const std::string_view option : split_filled(system->local_locks_options, ' ')) {
-    if (has_mount_option(table.mountinfo, table.number, option)) return option;
+std::string local_locks_cause_in(const FileSystem& system, std::string_view mountinfo,
+                                 std::string_view mount_number) {
+  const auto is_set = [&](std::string_view option) {
+    return has_mount_option(mountinfo, mount_number, option);
+  };
+  for (const std::string_view option : split_filled(system.local_locks_options, '\n')) {
+    if (is_set(option)) return "mounted with " + std::string(option);
+  }
+  const std::vector<std::string_view> global = split_filled(system.global_locks_options, '\n');
+  if (!global.empty() && std::ranges::none_of(global, is_set)) {
+    return "mounted without " + std::string(global.front());
+  }
+  const std::vector<std::string_view> settings = split_filled(system.local_locks_settings, '\n');
+  if (!settings.empty() && has_line(std::string(settings[0]), settings[1])) {
+    return "set up with " + std::string(settings[1]);
   }
   return {};
+}
+
+std::string local_locks_cause_of(int descriptor) {
+  const FileSystem* const system = file_system_of(facts_of_file(descriptor));
+  if (system == nullptr) return {};
+  const MountTable table = mount_table_for(descriptor);
+  return local_locks_cause_in(*system, table.mountinfo, table.number);
 }
 
 std::string mount_type_in(std::string_view mountinfo, std::string_view mount_number) {

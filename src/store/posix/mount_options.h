@@ -9,9 +9,14 @@
 
 namespace nacre::store {
 
-/// The mount option that limits the byte-range locks of an open file to one node; empty if none
-/// does.
-[[nodiscard]] std::string_view local_locks_option_of(int descriptor);
+/// What limits the byte-range locks of an open file to one node, as the end of a sentence, for
+/// example "mounted with localflock"; empty if nothing does.
+[[nodiscard]] std::string local_locks_cause_of(int descriptor);
+
+/// The same for a file of `system` on the mount with this number in /proc/self/mountinfo, given as
+/// text. Reads the files of FileSystem::local_locks_settings.
+[[nodiscard]] std::string local_locks_cause_in(const FileSystem& system, std::string_view mountinfo,
+                                               std::string_view mount_number);
 
 /// The type of the mount of an open file, for example "fuse.ceph-fuse"; empty if it is unknown.
 [[nodiscard]] std::string mount_type_of(int descriptor);

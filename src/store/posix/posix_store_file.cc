@@ -193,8 +193,10 @@ Transfer PosixStoreFile::write(std::span<const WritePiece> pieces, std::int64_t 
 }
 
 Result<std::int64_t> PosixStoreFile::size() {
-  // A client of NFS answers fstat for seconds from what it has cached.
-  const bool may_be_stale = !opened_.options.one_node && !opened_.facts.coherent;
+  // A client of NFS, or the kernel for a daemon of FUSE, answers fstat for seconds from what it has
+  // cached.
+  const bool may_be_stale =
+      discards_pages_ || (!opened_.options.one_node && !opened_.facts.coherent);
   const int how = AT_EMPTY_PATH | (may_be_stale ? AT_STATX_FORCE_SYNC : 0);
   struct statx file {};
   if (::statx(opened_.file.number(), "", how, STATX_SIZE | STATX_TYPE, &file) != 0)
@@ -275,10 +277,10 @@ Status PosixStoreFile::check_locks() { return store::check_locks(lock_target());
 LockTarget PosixStoreFile::lock_target() {
   std::call_once(local_locks_checked_, [&] {
     if (!opened_.options.one_node) {
-      local_locks_option_ = local_locks_option_of(opened_.file.number());
+      local_locks_cause_ = local_locks_cause_of(opened_.file.number());
     }
   });
-  return {opened_.file.number(), opened_.path, local_locks_option_};
+  return {opened_.file.number(), opened_.path, local_locks_cause_};
 }
 
 }  // namespace nacre::store

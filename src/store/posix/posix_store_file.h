@@ -80,7 +80,7 @@ class PosixStoreFile : public StoreFile {
   OpenedFile opened_;
   bool discards_pages_;  ///< FileSystem::stale_pages, and other nodes have the file open
   std::once_flag local_locks_checked_;
-  std::string_view local_locks_option_;  // see LockTarget
+  std::string local_locks_cause_;  // see LockTarget
   /// There was no RLIMIT_FSIZE at the last check; small writes that end below this offset are not
   /// checked again. A program that then sets a limit below the bytes that it has already written
   /// gets the system's signal.

@@ -61,12 +61,11 @@ Error lock_error(int system_errno, const LockTarget& target) {
 }
 
 Status check_reach(const LockTarget& target) {
-  if (target.local_locks_option.empty()) return {};
-  return Error{ErrorClass::unsupported_operation, EOPNOTSUPP,
-               "lock " + target.path + ": the file system was mounted with " +
-                   std::string(target.local_locks_option) +
-                   ": byte-range locks hold on one node only; " +
-                   advice(facts_of_file(target.descriptor))};
+  if (target.local_locks_cause.empty()) return {};
+  return Error{
+      ErrorClass::unsupported_operation, EOPNOTSUPP,
+      "lock " + target.path + ": the file system is " + std::string(target.local_locks_cause) +
+          ": byte-range locks hold on one node only; " + advice(facts_of_file(target.descriptor))};
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace nacre::store {
 struct LockTarget {
   int descriptor;
   const std::string& path;  ///< for messages
-  /// Not empty if the lock must exclude processes on other nodes, but a mount option limits the
-  /// locks of the file system to one node (local_locks_option_of()).
-  std::string_view local_locks_option = {};
+  /// Not empty if the lock must exclude processes on other nodes, but those of the file system hold
+  /// on one node only (local_locks_cause_of()).
+  std::string_view local_locks_cause = {};
 };
 
 /// Waits for the lock; returns at once if the range is empty. Release the lock before the

@@ -81,8 +81,8 @@ class FileCounter final : public SharedCounter {
   template <class Action>
   auto locked(Action action) -> decltype(action()) {
     const std::lock_guard threads(mutex_);
-    const Result<std::unique_ptr<FileLock>> ranks = lock_range(
-        {file_.number(), path_, local_locks_option_}, counter_bytes, LockKind::exclusive);
+    const Result<std::unique_ptr<FileLock>> ranks =
+        lock_range({file_.number(), path_, local_locks_cause_}, counter_bytes, LockKind::exclusive);
     if (!ranks) return ranks.error();
     return action();
   }
@@ -90,8 +90,9 @@ class FileCounter final : public SharedCounter {
   Result<std::int64_t> load() {
     std::int64_t value = 0;
     if (has_stale_size_) {
-      struct stat ignored {};  // makes the kernel ask for the size
-      static_cast<void>(::fstat(file_.number(), &ignored));
+      struct statx ignored {};  // makes the kernel ask for the size
+      static_cast<void>(
+          ::statx(file_.number(), "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &ignored));
     }
     const ssize_t bytes =
         retry_interrupted([&] { return pread(file_.number(), &value, sizeof value, 0); });
@@ -115,7 +116,7 @@ class FileCounter final : public SharedCounter {
   Descriptor file_;
   std::string path_;
   // Always checked: ranks on several nodes use this counter.
-  std::string_view local_locks_option_ = local_locks_option_of(file_.number());
+  std::string local_locks_cause_ = local_locks_cause_of(file_.number());
   bool has_stale_size_;
   std::mutex mutex_;
 };
@@ -173,7 +174,11 @@ Result<std::unique_ptr<SharedCounter>> file_counter(const CounterKey& key, bool 
   // Pages in the kernel would be old, and ceph-fuse hung while one rank held the lock and filled
   // such a page, and the kernel waited for the page to discard it for another rank.
   const bool is_stale = has_stale_pages(facts_of_file(file.number()));
-  if (is_stale) file = reopen(file.number(), O_RDWR | O_DIRECT);
+  if (is_stale) {
+    Descriptor direct = reopen(file.number(), O_RDWR | O_DIRECT);
+    // A daemon of FUSE may refuse it.
+    if (direct.valid() || errno != EINVAL) file = std::move(direct);
+  }
   if (!file.valid()) {
     const Error refused = file_counter_error(errno, create, path);
     if (create) ::unlink(path.c_str());

@@ -52,7 +52,7 @@ class Layouts final : public store::FileLayouts {
   [[nodiscard]] int read_count() const { return read_count_; }
   [[nodiscard]] int change_count() const { return change_count_; }
   void refuse(Taken taken) { taken_ = taken; }
-  void count_osts(std::int32_t count) { ost_count_ = count; }
+  void count_osts(std::optional<std::int32_t> count) { ost_count_ = count; }
   /// The default layout of the directory.
   void inherit(plan::Layout layout) { default_ = std::move(layout); }
   [[nodiscard]] std::vector<std::int32_t> counts() const {
@@ -83,6 +83,7 @@ class Layouts final : public store::FileLayouts {
     return {};
   }
   Status set_default() override {
+    if (default_) return set(*default_);
     return set(plan::plain_layout({.stripe_size = mebibyte, .stripe_count = default_count}));
   }
   std::optional<plan::Layout> default_layout() override { return default_; }
@@ -106,7 +107,10 @@ class Layouts final : public store::FileLayouts {
     return error.system_errno == no_layout;
   }
   bool means_not_owner(const Error& error) const override { return error.system_errno == EPERM; }
-  Result<std::int32_t> target_count() override { return ost_count_; }
+  Result<std::int32_t> target_count() override {
+    if (!ost_count_) return Error{ErrorClass::access, EACCES, "cannot count the OSTs"};
+    return *ost_count_;
+  }
 
  private:
   static Status refusal() { return Error{ErrorClass::io, EPERM, "not here"}; }
@@ -121,7 +125,7 @@ class Layouts final : public store::FileLayouts {
   std::optional<plan::Layout> default_;
   std::optional<plan::Layout> other_;
   Taken taken_;
-  std::int32_t ost_count_ = 8;
+  std::optional<std::int32_t> ost_count_ = 8;
   bool learns_late_ = false;
   int read_count_ = 0;
   int change_count_ = 0;

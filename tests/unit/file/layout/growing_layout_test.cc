@@ -17,6 +17,7 @@
 namespace nacre::file {
 namespace {
 
+using fixtures::default_count;
 using fixtures::head;
 using fixtures::Layouts;
 using fixtures::mebibyte;
@@ -177,6 +178,58 @@ TEST_CASE("a file whose default suffices keeps it, with one change of its layout
   CHECK(layouts.counts() == std::vector<std::int32_t>{1, 3});
   CHECK(last_count(grown) == 3);
   CHECK(layouts.change_count() == 1);
+}
+
+TEST_CASE("if the OSTs cannot be counted, a file gets the default layout, and does not widen") {
+  constexpr plan::GrowthRules own{.is_own = true};
+  plan::ExpectedFile file{.bytes = 1 << 30, .nodes = 64, .ranks = 4096, .osts = 1};
+  Layouts layouts(std::nullopt);
+  layouts.count_osts(std::nullopt);
+  const GrownLayout grown = grow_for_all(layouts, file, own).value();
+  CHECK(layouts.counts() == std::vector<std::int32_t>{default_count});
+  CHECK_FALSE(grown.is_chosen);
+  REQUIRE(grown.reasons.size() == 1);
+  CHECK(grown.reasons.front() == "cannot count the OSTs; the file gets the default layout");
+
+  Layouts narrow(std::nullopt);
+  narrow.count_osts(1000);
+  file.bytes = 32 * mebibyte;
+  const std::int64_t from = grow_for_all(narrow, file, own).value().widens_from;
+  narrow.count_osts(std::nullopt);
+  file.bytes = from;
+  const std::vector<std::int32_t> before = narrow.counts();
+  const GrownLayout kept = widen_after_write(narrow, file).value();
+  CHECK(narrow.counts() == before);
+  CHECK(kept.widens_from == plan::layout_end_of_file);
+}
+
+TEST_CASE(
+    "a small new file keeps a default of mirrors or extensions, a large one its last stripes") {
+  constexpr plan::GrowthRules own{.is_own = true};
+  const plan::Striping one{.stripe_size = mebibyte, .stripe_count = 1};
+  plan::Layout extends;
+  extends.is_composite = true;
+  extends.components.push_back({.end = 64 * mebibyte, .striping = one});
+  extends.components.push_back(
+      {.begin = 64 * mebibyte, .striping = {.stripe_size = 4 * mebibyte, .stripe_count = 2}});
+  extends.components.push_back({.flags = plan::component_extension,
+                                .begin = 64 * mebibyte,
+                                .striping = {.stripe_size = 256 * mebibyte, .stripe_count = 2}});
+  plan::ExpectedFile file{.bytes = 100, .nodes = 4, .ranks = 16, .osts = 8};
+  Layouts small(std::nullopt);
+  small.inherit(extends);
+  CHECK(grow_for_all(small, file, own).ok());
+  CHECK(small.counts() == std::vector<std::int32_t>{1, 2, 2});
+  Layouts by_one_rank(std::nullopt);
+  by_one_rank.inherit(extends);
+  CHECK(writes_one_byte(by_one_rank, 0));
+  CHECK(by_one_rank.counts() == std::vector<std::int32_t>{1, 2, 2});
+  file.bytes = 32 * mebibyte;
+  file.nodes = file.ranks = 3;
+  Layouts large(std::nullopt);
+  large.inherit(extends);
+  const GrownLayout grown = grow_for_all(large, file, own).value();
+  CHECK(grown.layout.value().components[1].striping.stripe_size == 4 * mebibyte);
 }
 
 TEST_CASE("a layout widens when writes come near its last component, otherwise it is not read") {

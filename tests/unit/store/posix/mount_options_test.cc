@@ -8,8 +8,11 @@
 
 #include "store/system/descriptor.h"
 #include "store/system/text_file.h"
+#include "temporary_directory.h"
 
 namespace nacre::store {
+
+using fixtures::TemporaryDirectory;
 
 TEST_CASE("an option is searched in the file-system options of the right mount") {
   // Two mounts of one Lustre have the same device number.
@@ -26,6 +29,24 @@ TEST_CASE("an option is searched in the file-system options of the right mount")
   CHECK_FALSE(has_mount_option(mounts, "4", "rw"));
   CHECK_FALSE(has_mount_option(mounts, "", "rw"));
   CHECK_FALSE(has_mount_option("", "40", "rw"));
+}
+
+TEST_CASE("what limits locks to one node is named") {
+  constexpr const char* mounts =
+      "40 36 0:45 / /a rw - lustre 10.0.0.1@o2ib:/a rw,localflock\n"
+      "41 36 0:46 / /b rw - afs none rw,flock=strict\n";
+  const FileSystem lustre{.name = "lustre", .local_locks_options = "nolock\nlocalflock"};
+  CHECK(local_locks_cause_in(lustre, mounts, "40") == "mounted with localflock");
+  CHECK(local_locks_cause_in(lustre, mounts, "41").empty());
+  const FileSystem afs{.name = "afs", .global_locks_options = "flock=strict\nflock=write"};
+  CHECK(local_locks_cause_in(afs, mounts, "40") == "mounted without flock=strict");
+  CHECK(local_locks_cause_in(afs, mounts, "41").empty());
+  const TemporaryDirectory directory;
+  const std::string settings = directory.file("*") + "\nglobalLocks = 0";
+  const FileSystem beegfs{.name = "beegfs", .local_locks_settings = settings};
+  CHECK(local_locks_cause_in(beegfs, mounts, "40").empty());
+  REQUIRE(append_text(directory.file("config"), "a = 1\nglobalLocks = 0\n"));
+  CHECK(local_locks_cause_in(beegfs, mounts, "40") == "set up with globalLocks = 0");
 }
 
 TEST_CASE("the mount of an open file is in the mount list") {

@@ -97,9 +97,9 @@ const std::array table{
             .meaning =
                 "File domains of the aggregators in two_phase on a striped file. osts: the stripes "
                 "on nacre_osts_per_aggregator OSTs. stripes: blocks of nacre_osts_per_aggregator "
-                "stripes, dealt in turn. even: one contiguous range each. automatic: osts; where "
-                "predicted to be faster, stripes for writes and even for reads; even if the file "
-                "has one stripe."},
+                "stripes, dealt in turn. even: one contiguous range each. automatic: osts; on a "
+                "file with one stripe, even. Where it is predicted to be faster, stripes for a "
+                "write or even for a read."},
     HintRow{.name = "nacre_osts_per_aggregator",
             .kind = HintKind::count,
             .default_value = "1",
@@ -132,8 +132,11 @@ const std::array table{
     HintRow{.name = "nacre_choose_layout_from",
             .kind = HintKind::bytes,
             .time = open,
-            .meaning = "Size in bytes from which Nacre chooses the layout of a file although the "
-                       "root of the file system has a default layout. Not set: it never does."},
+            .meaning =
+                "Smallest file, in bytes, whose layout Nacre chooses; a shorter file gets the "
+                "default layout. If set, Nacre also chooses where the root of the file "
+                "system has a default layout. Not set: no limit; nacre_choose_layout alone "
+                "decides."},
     HintRow{.name = "nacre_pool",
             .kind = HintKind::text,
             .time = open,

@@ -32,7 +32,7 @@ CONFIG = "NACRE_CONFIG"
 VARIABLES = [
     dict(zip(("name", "default", "meaning"), row))
     for row in (
-        (HINTS, "", "hints by file name: glob:key=value:key=value,glob2:key=value"),
+        (HINTS, "", "hints by file name: glob:key=value:key=value,glob2:key=value; for all files: *:cb_nodes=8"),
         ("MPICH_MPIIO_HINTS", "", "the same for Cray MPICH; Nacre reads it, and NACRE_HINTS overrides it"),
         ("ROMIO_HINTS", "", "file of lines KEY VALUE for ROMIO; Nacre reads it, and MPICH_MPIIO_HINTS overrides it"),
         (DISABLE, "0", "1: leave all files to the MPI's own MPI-IO"),

@@ -16,7 +16,8 @@
 namespace nacre::file {
 namespace {
 
-constexpr std::string_view rule_grammar = "; expected glob:key=value:key=value,glob2:key=value";
+constexpr std::string_view rule_grammar =
+    "; expected glob:key=value:key=value,glob2:key=value; for all files: *:cb_nodes=8";
 
 Error config_error(const std::string& path, const toml::source_region& where,
                    const std::string& what) {

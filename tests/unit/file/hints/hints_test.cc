@@ -212,7 +212,7 @@ TEST_CASE("mistakes in hints for other MPI-IOs are notes") {
         std::vector<std::string>{
             "variable ROMIO_HINTS: cannot read the file \"/none/such\"",
             "variable MPICH_MPIIO_HINTS: \"cb_nodes=3\" is not a pattern of file names; "
-            "expected glob:key=value:key=value,glob2:key=value"});
+            "expected glob:key=value:key=value,glob2:key=value; for all files: *:cb_nodes=8"});
 }
 
 TEST_CASE("a pattern without a slash matches the file name, a pattern with a slash the path") {

@@ -134,12 +134,13 @@ def choose(options: RunOptions, environ: Mapping[str, str]) -> Chosen:
     if options.iobuf is not None:
         variables[settings.IOBUF] = options.iobuf
     merged = {**environ, **variables}
-    _refuse_wrong_settings(merged)
+    _refuse_wrong_settings(merged, options.hint)
     return Chosen(variables, summing, options.posix or bool(merged.get(settings.IOBUF)))
 
 
-def _refuse_wrong_settings(environ: Mapping[str, str]) -> None:
-    """Refuses hints and configuration files that would fail the program's opens, before the job waits in a queue."""
+def _refuse_wrong_settings(environ: Mapping[str, str], hints: list[str]) -> None:
+    """Refuses hints and configuration files that would fail the program's opens, before the job waits in a queue.
+    `hints`: the values of --hint, which `environ` contains."""
     if not library.built_abis():
         return
     for name, likely in settings.unknown_variables(environ, library.hints()).items():
@@ -149,15 +150,31 @@ def _refuse_wrong_settings(environ: Mapping[str, str]) -> None:
             library.check_buffering(environ[settings.IOBUF])
     except ValueError as problem:
         raise UserError(str(problem), "For example --iobuf '*.log:size=4m:count=4,*.txt'.") from problem
-    try:
-        library.check_settings(environ)
-    except ValueError as problem:
-        what, advice = str(problem), "`nacre hints` lists all hints and their values."
+    if problem := _problem_of(environ):
+        what, advice = _naming_option(problem, environ, hints), "`nacre hints` lists all hints and their values."
         if unknown := re.match('(.*unknown hint "([^"]*)")', what):
             what, name = unknown[1], unknown[2]
             likely = OTHER_NAMES.get(name) or next(iter(text.near(name, [one["name"] for one in library.hints()])), "")
             advice = f"Did you mean {likely}?" if likely else advice
-        raise UserError(what, advice) from problem
+        raise UserError(what, advice)
+
+
+def _problem_of(environ: Mapping[str, str]) -> str:
+    """What the library refuses of these variables; empty if nothing."""
+    try:
+        library.check_settings(environ)
+    except ValueError as problem:
+        return str(problem)
+    return ""
+
+
+def _naming_option(problem: str, environ: Mapping[str, str], hints: list[str]) -> str:
+    """`problem`; names the --hint that causes it, if one does, instead of the variable that nacre sets for it."""
+    variable = f"variable {settings.HINTS}: "
+    for hint in hints if problem.startswith(variable) else []:
+        if _problem_of({**environ, settings.HINTS: settings.hint_rule(hint)}) == problem:
+            return f"--hint {hint}: {problem[len(variable) :]}"
+    return problem
 
 
 def as_shell(launch: launchers.Launch, before: Mapping[str, str]) -> str:

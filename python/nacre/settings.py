@@ -72,7 +72,7 @@ def from_options(
     settings = {}
     if hints:
         there = [environ[HINTS]] if environ.get(HINTS) else []
-        settings[HINTS] = ",".join(there + [_hint(text) for text in hints])
+        settings[HINTS] = ",".join(there + [hint_rule(text) for text in hints])
     if report is not None:
         settings[REPORT] = os.path.abspath(report)
     for path, asked_by in _reports(environ, settings.get(HINTS), report):
@@ -141,7 +141,7 @@ def _refuse_unwritable(path: str, asked_by: str) -> None:
         )
 
 
-def _hint(text: str) -> str:
+def hint_rule(text: str) -> str:
     """[GLOB:]KEY=VALUE in the grammar of the variable; without GLOB the hint is for all files."""
     match = re.fullmatch(r"(?:(?P<glob>[^=]*):)?(?P<key>[^:=]+)=(?P<value>.*)", text)
     if match is None or not match["key"].strip():

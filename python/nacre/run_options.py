@@ -96,7 +96,8 @@ class RunOptions:
         if self.as_json and not self.dry_run:
             raise UserError(
                 "--json: without --dry-run nacre prints no JSON",
-                "Add --dry-run; or for the findings of the job --report FILE, and then run `nacre report --json FILE`.",
+                "Add --dry-run. For the findings of a job as JSON: `nacre run --report FILE ...`, then"
+                " `nacre report --summary --json FILE`.",
             )
 
     @property

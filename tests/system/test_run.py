@@ -203,7 +203,11 @@ def test_the_mpi_serves_files_for_which_nacre_is_disabled(nacre, build, python_o
         (["--hint", "cb_nodes=many", "true"], 2, ["--hint cb_nodes=many: ", 'the value "many"', "whole number"]),
         (["--hint", "*.h5:a=b:c", "true"], 2, ["colon or a comma", "configuration file"]),
         (["--abi", "lam", "true"], 2, ["--abi lam: unknown ABI", "mpich, openmpi, mpiabi"]),
-        (["--json", "true"], 2, ["--json: without --dry-run nacre prints no JSON", "Add --dry-run"]),
+        (
+            ["--json", "true"],
+            2,
+            ["--json: without --dry-run nacre prints no JSON", "Add --dry-run", "`nacre report --summary --json FILE`"],
+        ),
         (["--top", "3", "true"], 2, ["--top 3: no summary would be printed", "Add --summary"]),
         ([], 2, ["Missing argument"]),
         (["--nosuch", "true"], 2, ["No such option"]),

@@ -4,6 +4,19 @@ from __future__ import annotations
 
 import sys
 
+HELP = """Run MPI programs, unchanged, on Nacre, an MPI-IO library made for Lustre.
+
+[bold]Examples[/bold]
+
+  nacre doctor -- mpiexec -n 4 ./app                 # does Nacre work here?
+
+  nacre run --report io.jsonl -- mpiexec -n 4 ./app  # run and record
+
+  nacre report io.jsonl                              # what to change
+
+  nacre explain io.jsonl                             # how collective calls ran
+"""
+
 
 def main() -> None:
     try:
@@ -25,9 +38,7 @@ def main() -> None:
 
     app = typer.Typer(
         name="nacre",
-        help="Run MPI programs, unchanged, on Nacre, an MPI-IO library made for Lustre.\n\n"
-        "First [bold]run --report FILE -- COMMAND[/bold], then [bold]report FILE[/bold] (what to change).\n\n"
-        "Then [bold]explain FILE[/bold] (why a call ran so), and [bold]hints[/bold] (what you can set).",
+        help=HELP,
         no_args_is_help=True,
         add_completion=True,
         rich_markup_mode="rich",

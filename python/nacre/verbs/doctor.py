@@ -51,8 +51,8 @@ and checks that Nacre served the calls. Without COMMAND, nacre tests the mpiexec
   nacre doctor /scratch/me
 
 With a directory in place of COMMAND, nacre says what its file system is, and on Lustre how many OSTs there are and how
-full, the directory's default layout, whether locks work, and which of these will cause problems; on CephFS and
-OrangeFS, what a client can see of these.
+full, the directory's default layout, and whether locks work. It reports each item that will cause problems. On CephFS
+and OrangeFS it shows the items that a client can read.
 
 With FILE on Lustre, CephFS or OrangeFS, nacre says how it is striped, and on the first two whether its layout covers
 the whole file. On Lustre a killed job may leave an incomplete layout: writes after its end fail until --repair

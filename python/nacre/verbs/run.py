@@ -19,7 +19,8 @@ HELP = unwrapped(f"""Run an MPI program whose MPI-IO calls Nacre serves.
 
 COMMAND is the command that you run without Nacre. nacre adds options to the launcher in it so that the ranks preload
 Nacre. A command without a launcher gets the preload in its environment. nacre then executes the command in its own
-process: signals and the exit code are those of the command.
+process: signals and the exit code are those of the command. With --summary, nacre instead waits for the command and
+passes signals on.
 
 [bold]Launchers[/bold]  {", ".join(launcher.documented[0] for launcher in launchers.TABLE)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.markup import escape
 
-from nacre.findings import SHARE_MIN, Finding, find
+from nacre.findings import NO_FINDING, SHARE_MIN, Finding, find
 from nacre.jobs import Job
 from nacre.predictions import misfit_of
 from nacre.tables import grid
@@ -18,10 +18,10 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN, top: 
     if job.libraries:
         console.print(f"  {escape(job.libraries)}", soft_wrap=True)
     elapsed = job.elapsed_seconds
-    among = f", of the {duration(elapsed)} from the first open to the last close" if elapsed else ""
+    passed = f"; {duration(elapsed)} passed from the first open to the last close" if elapsed else ""
     console.print(
-        f"  {job.what} took {duration(job.mean_seconds)} of a rank on average, {duration(job.slowest_seconds)} at most"
-        f"{among}",
+        f"  {job.what} took {duration(job.mean_seconds)} per rank on average and at most"
+        f" {duration(job.slowest_seconds)} on the slowest rank{passed}",
         soft_wrap=True,
     )
     console.print(
@@ -30,16 +30,16 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN, top: 
         soft_wrap=True,
     )
     found = find(job, share_min)
-    for number, finding in enumerate(found[:top], 1):
+    for finding in found[:top]:
         console.print()
-        _show_finding(console, number, finding)
+        _show_finding(console, finding)
     if len(found) > top:
         console.print(f"\n  {plural(len(found) - top, 'more finding')}: show all with --top {len(found)}.")
     if not found:
         if misfit := misfit_of(job):
             show_misfit(console, misfit)
         else:
-            console.print("  Nothing found that would make it faster.")
+            console.print(f"  {NO_FINDING}")
 
 
 def show_misfit(console: Console, misfit: str) -> None:
@@ -49,19 +49,19 @@ def show_misfit(console: Console, misfit: str) -> None:
     console.print(f"  -> {escape(command)}", soft_wrap=True)
 
 
-def _show_finding(console: Console, number: int, finding: Finding) -> None:
-    stake = f" (up to {duration(finding.at_stake)} of a rank)" if finding.at_stake else ""
-    console.print(f"  [bold]{number}. {escape(finding.title)}[/bold]{stake}", soft_wrap=True)
+def _show_finding(console: Console, finding: Finding) -> None:
+    stake = f" ({finding.stake_in_words})" if finding.at_stake else ""
+    console.print(f"  [bold]{finding.number}. {escape(finding.title)}[/bold]{stake}", soft_wrap=True)
     console.print(f"     {escape(finding.where)}: {escape(finding.evidence)}", soft_wrap=True)
-    if finding.goes_away:
-        console.print(f"     {escape(finding.goes_away)}", soft_wrap=True)
+    if finding.causes:
+        console.print(f"     {escape(finding.causes_in_words)}", soft_wrap=True)
     for line in finding.remedy:
         console.print(f"     -> {escape(line)}", soft_wrap=True)
 
 
 def show_files(console: Console, job: Job, top: int) -> None:
     """The groups of files with the most time."""
-    table = grid("  Files", "Opens", "Ranks", "Calls", "Written", "Read", "Time of a rank")
+    table = grid("  Files", "Opens", "Ranks", "Calls", "Written", "Read", "Time per rank")
     for group in job.groups[:top]:
         table.add_row(
             f"  {escape(str(group))}", f"{group.opens:,}", f"{group.ranks:,}", f"{group.total('calls'):,}",

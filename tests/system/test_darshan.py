@@ -248,7 +248,7 @@ def test_gaps_that_independent_writes_read_are_named(made):
     modules = {"MPI_IO": [(rank, by_mpi) for rank in RANKS], "POSIX": [(rank, accesses) for rank in RANKS]}
     finding = made(**modules)[1]["sieving-of-the-mpi"]
     assert finding.at_stake == 3.0
-    assert finding.evidence == "192 reads of gaps took 3 s of a rank"
+    assert finding.evidence == "192 reads of gaps took 3 s per rank"
     assert finding.remedy[0].startswith("With Nacre, writes do not read the gaps")
     by_mpi |= {"INDEP_READS": 1, "BYTES_READ": MIB, "F_READ_TIME": 1.0}
     assert "sieving-of-the-mpi" not in made(**modules)[1]

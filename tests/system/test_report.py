@@ -359,7 +359,7 @@ def test_fast_writes_to_osts_may_be_in_the_caches_of_the_nodes(nacre):
 def test_a_report_without_findings_says_that_predictions_do_not_fit(nacre):
     assert "Most collective calls took 20 times" not in summed_up(nacre, plan_of(100, 2.0))
     text = summed_up(nacre, plan_of(100, 20.0))
-    assert "Nothing found" not in text
+    assert "No finding" not in text
     assert "Most collective calls took 20 times the predicted time" in text
     (job,) = json.loads(nacre("report", "--summary", "--json", "plans").stdout)
     assert "nacre tune /scratch" in job["misfit"]

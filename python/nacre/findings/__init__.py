@@ -6,7 +6,7 @@ from nacre.findings import accesses, balance, calls, causes, layout, nodes, posi
 from nacre.findings.finding import Finding
 from nacre.jobs import Job
 
-__all__ = ["Finding", "find"]
+__all__ = ["NO_FINDING", "Finding", "find"]
 
 RULES = [
     *accesses.RULES, *balance.RULES, *nodes.RULES, *stragglers.RULES, *calls.RULES, *layout.RULES, *posix.RULES,
@@ -15,6 +15,7 @@ RULES = [
 
 # Of the time of a rank in MPI-IO: a finding that may save less is not worth a user's time.
 SHARE_MIN = 0.05
+NO_FINDING = "No finding: nothing in this report would make the job faster."
 
 
 def find(job: Job, share_min: float = SHARE_MIN) -> list[Finding]:
@@ -24,4 +25,8 @@ def find(job: Job, share_min: float = SHARE_MIN) -> list[Finding]:
         finding.at_stake = min(finding.at_stake, job.slowest_seconds)
     least = share_min * job.mean_seconds
     causes.link(found)
-    return causes.in_order([one for one in found if causes.affected(one, found) >= least or one.rule in calls.ALWAYS])
+    kept = [one for one in found if causes.affected(one, found) >= least or one.rule in calls.ALWAYS]
+    ordered = causes.in_order(kept)
+    for number, finding in enumerate(ordered, 1):
+        finding.number = number
+    return ordered

@@ -61,8 +61,8 @@ def _one_call(group: FileGroup, kinds: list[dict], reads: bool) -> list[str]:
     synchronize all ranks."""
     verb = "read" if reads else "write"
     lines = [
-        f"Two changes, of which one alone does not help: {verb} all pieces of a rank with ONE call, and make that"
-        " call collective:",
+        f"Make both changes; neither helps alone: {verb} all pieces of a rank with ONE call, and make that call"
+        " collective:",
         *(_one_call_of_mpi(verb) if file_format.of(group) == file_format.OTHER else _one_call_of_hdf5(verb)),
         f"Do not make a collective call for each piece: each call synchronizes all ranks, so it is far slower than"
         f" these {verb}s. One call that is not collective is no faster: each piece is still a {verb} of its own",
@@ -113,7 +113,7 @@ def collective_calls_missing(job: Job) -> Iterator[Finding]:
                 "collective-missing",
                 f"Small independent {verb}: collective calls would combine them",
                 str(group),
-                f"{plural(ranks, 'rank')} made {calls:,} {verb} of {amount(mean)} on average, each by itself",
+                f"{plural(ranks, 'rank')} made {calls:,} independent {verb} of {amount(mean)} on average",
                 _seconds(job, kinds),
                 [*_calls_of_all(group, kinds, reads), *without_nacre.independent_calls(job, group, verb)],
                 direction=verb,

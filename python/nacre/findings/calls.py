@@ -55,7 +55,7 @@ def reopened_files(job: Job) -> Iterator[Finding]:
             "reopened",
             "The file is opened again and again",
             str(group),
-            f"{per_file:.0f} opens of each file by each rank; opens and closes took {duration(seconds)} of a rank",
+            f"{per_file:.0f} opens of each file by each rank; opens and closes took {duration(seconds)} per rank",
             seconds * (1 - 1 / per_file),
             ["Program: keep the file open between steps (with MPI_File_sync or H5Fflush where data must be on disk)"],
         )
@@ -163,9 +163,9 @@ def _is_most(job: Job, group: FileGroup, seconds: float) -> bool:
 
 
 def _part_of_time(job: Job, group: FileGroup, seconds: float) -> str:
-    """For example: took 2 s of the 3 s of a rank in this file."""
+    """For example: took 2 s of the 3 s per rank in this file."""
     files = "these files" if len(group.paths) > 1 else "this file"
-    return f"took {duration(seconds)} of the {duration(group.rank_seconds / job.ranks)} of a rank in {files}"
+    return f"took {duration(seconds)} of the {duration(group.rank_seconds / job.ranks)} per rank in {files}"
 
 
 def view_storm(job: Job) -> Iterator[Finding]:
@@ -196,7 +196,7 @@ def file_per_rank(job: Job) -> Iterator[Finding]:
             "file-per-rank",
             "Each rank has files of its own",
             str(group),
-            f"{plural(len(alone), 'file')} of single ranks; their opens and closes took {duration(seconds)} of a rank",
+            f"{plural(len(alone), 'file')} of single ranks; their opens and closes took {duration(seconds)} per rank",
             seconds,
             ["Program: one file for all ranks, or one for each node (MPI_Comm_split_type, HDF5 subfiling)"],
         )
@@ -228,7 +228,7 @@ def many_files(job: Job) -> Iterator[Finding]:
             "many-files",
             "Opens and closes of many files take most of their time",
             str(group),
-            f"opens and closes of {plural(len(shared), 'file')} took {duration(seconds)} of a rank",
+            f"opens and closes of {plural(len(shared), 'file')} took {duration(seconds)} per rank",
             seconds,
             [FEWER_FILES],
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from nacre.jobs import Job
+from nacre.text import duration
 
 # The kinds of independent calls, and the word for such calls.
 INDEPENDENT = {"independent_write": "writes", "independent_read": "reads"}
@@ -17,7 +18,8 @@ ALL_FILES = "all files"  # where a finding is that concerns no single file
 class Finding:
     """`rule`: its short name, for tests and scripts. `at_stake`: seconds of a rank, on average, that the remedy can
     save at most; 0 if it only concerns robustness. `remedy`: lines to paste or to do. `direction`: reads or writes, if
-    it concerns only these. `causes`: other findings of the job, whose remedies probably make this one go away."""
+    it concerns only these. `causes`: other findings of the job, whose remedies probably make this one go away.
+    `number`: its place among the findings of the job, from 1."""
 
     rule: str
     title: str
@@ -27,6 +29,7 @@ class Finding:
     remedy: list[str] = field(default_factory=list)
     direction: str = ""
     causes: list[Finding] = field(default_factory=list)
+    number: int = 0
 
     def as_json(self) -> dict:
         return {
@@ -36,10 +39,15 @@ class Finding:
         }  # fmt: skip
 
     @property
-    def goes_away(self) -> str:
-        """The sentence that names the causes; empty if there are none."""
-        causes = "; ".join(f'"{cause.title}"' for cause in self.causes)
-        return f"Probably goes away with the remedy of {causes}" if causes else ""
+    def stake_in_words(self) -> str:
+        return f"may save up to {duration(self.at_stake)} per rank"
+
+    @property
+    def causes_in_words(self) -> str:
+        """The sentence that names the causes."""
+        causes = " and of ".join(f'finding {cause.number} ("{cause.title}")' for cause in self.causes)
+        subject, verb = ("The remedies", "fix") if len(self.causes) > 1 else ("The remedy", "fixes")
+        return f"{subject} of {causes} probably {verb} this too"
 
 
 def rank_in_words(job: Job, one: dict, rank: int) -> str:

@@ -77,7 +77,7 @@ def _of_node(group: FileGroup, verb: str, one: dict, found: tuple[float, dict, f
         "slow-node",
         f"Node {slow['host']} is far slower than the others",
         str(group),
-        f"{verb} of {amount(slow['bytes'])} took {duration(slow['seconds'] / ranks)} of a rank there, and"
+        f"{verb} of {amount(slow['bytes'])} took {duration(slow['seconds'] / ranks)} per rank there, and"
         f" {duration(usual / ranks)} for as many bytes on other nodes (median)",
         lost,
         [

@@ -175,7 +175,7 @@ def sieving_of_the_mpi(job: Job) -> Iterator[Finding]:
             "sieving-of-the-mpi",
             "The MPI's independent writes read the gaps between their pieces",
             str(group),
-            f"{_sum(kinds, 'read_modify_writes'):,} reads of gaps took {duration(seconds)} of a rank",
+            f"{_sum(kinds, 'read_modify_writes'):,} reads of gaps took {duration(seconds)} per rank",
             seconds,
             [WITHOUT_GAPS, "The estimate is the time of these reads; each piece is then a write of its own", RUN],
         )

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from nacre.errors import UserError
-from nacre.findings import Finding
+from nacre.findings import NO_FINDING, Finding
 from nacre.jobs import Job
 from nacre.page import access_charts, resource_charts, time_charts
 from nacre.page.chart import Chart
@@ -184,15 +184,16 @@ def _findings(job: Job, findings: list[Finding]) -> list[str]:
         sentence, _, command = misfit_of(job).partition("\n")
         if sentence:
             return [f"<p>{escape(sentence)}</p>", f"<pre>{escape(command)}</pre>"]
-        return ["<p>Nothing found that would make it faster.</p>"]
+        return [f"<p>{NO_FINDING}</p>"]
     parts = []
     for finding in findings:
-        stake = f'<span class="stake">up to {duration(finding.at_stake)}</span>' if finding.at_stake else ""
+        stake = f'<span class="stake">{finding.stake_in_words}</span>' if finding.at_stake else ""
         remedy = "\n".join(finding.remedy)
         parts.append(
-            f'<div class="finding" data-rule="{escape(finding.rule)}">{stake}<h3>{escape(finding.title)}</h3>'
+            f'<div class="finding" data-rule="{escape(finding.rule)}">{stake}'
+            f"<h3>{finding.number}. {escape(finding.title)}</h3>"
             f"<p>{escape(finding.where)}: {escape(finding.evidence)}</p>"
-            + (f"<p>{escape(finding.goes_away)}</p>" if finding.goes_away else "")
+            + (f"<p>{escape(finding.causes_in_words)}</p>" if finding.causes else "")
             + (f"<pre>{escape(remedy)}</pre>" if remedy else "")
             + "</div>"
         )
@@ -221,7 +222,7 @@ def _files(job: Job, top: int) -> str:
          duration(group.rank_seconds / job.ranks)]
         for group in job.groups[:top]
     ]  # fmt: skip
-    table = _table(["File", "Opens", "Ranks", "Calls", "Written", "Read", "Time of a rank"], rows)
+    table = _table(["File", "Opens", "Ranks", "Calls", "Written", "Read", "Time per rank"], rows)
     left = len(job.groups) - len(rows)
     return table + (f"<p>{plural(left, 'more group')} of files.</p>" if left > 0 else "")
 

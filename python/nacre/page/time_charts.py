@@ -207,14 +207,14 @@ def phases(job: Job) -> Chart | None:
         return None
     return Chart(
         "phases", "Where the time of the calls went",
-        "Seconds of a rank on average. While I/O threads access the file, the rank exchanges data, which hides the "
+        "Seconds per rank on average. While I/O threads access the file, the rank exchanges data, which hides the "
         "access, or waits for them. Their bars lie beside the calls, and add nothing to their time.",
         ["Calls", "Phase", "Mean of the ranks", "Slowest rank, longest open"], rows,
         {
             "mark": {"type": "bar", "tooltip": True, "stroke": "currentColor", "strokeOpacity": 0.35},
             "encoding": {
                 "y": category("kind", None),
-                "x": quantity("seconds", "seconds of a rank", stack="zero"),
+                "x": quantity("seconds", "seconds per rank", stack="zero"),
                 "color": activity_colour(),
                 "detail": {"field": "phase"},
                 "opacity": {"condition": {"test": f"datum.phase === '{HIDDEN}'", "value": 0.45}, "value": 1},

@@ -129,12 +129,12 @@ def _findings(old: list[Finding], new: list[Finding], top: int | None) -> Iterat
             yield f"only {name}: {found[rule].title} ({rule}{_stake(found[rule])})"
     for rule in [rule for rule in first if rule in second][:top]:
         stakes = [found[rule].at_stake for found in (first, second)]
-        times = f", up to {duration(stakes[0])} and {duration(stakes[1])} of a rank" if stakes[0] else ""
+        times = f", may save up to {duration(stakes[0])} and {duration(stakes[1])} per rank" if stakes[0] else ""
         yield f"both: {first[rule].title} ({rule}{times})"
 
 
 def _stake(finding: Finding) -> str:
-    return f", up to {duration(finding.at_stake)} of a rank" if finding.at_stake else ""
+    return f", {finding.stake_in_words}" if finding.at_stake else ""
 
 
 def _layouts(job: Job, top: int | None) -> dict[str, str]:
@@ -184,7 +184,7 @@ def _rows(first: Job, second: Job) -> list[Row]:
 
 def _figures(job: Job) -> Iterator[Figure]:
     yield "job", "first open to last close", job.elapsed_seconds, duration
-    yield "job", "MPI-IO of a rank", job.mean_seconds, duration
+    yield "job", "MPI-IO per rank", job.mean_seconds, duration
     yield "job", "  slowest rank, at most", job.slowest_seconds, duration
     yield "job", "  opens and closes", _calls(job, "open_seconds", "close_seconds"), duration
     others = [calls for one in job.reports for calls in one["other_calls"].values()]

@@ -68,8 +68,9 @@ def report(
         "--top",
         metavar="N",
         min=1,
-        help="Show N jobs, each with N findings, N groups of files and its N slowest files. Default: 10 in text, but "
-        "one file; on a page 40 groups and all findings; everything in other formats.",
+        help="Show N jobs, each with N findings, N groups of files and its N slowest files. Default in text: 10 jobs, "
+        "10 findings, 10 groups of files, and the slowest file in full. HTML: all findings and 40 groups. JSON and "
+        "Prometheus: everything.",
     ),
     run: int = typer.Option(
         None, "--run", metavar="N", min=1, help="Show only run N of the jobs: 1 is the slowest. Without it: all."

@@ -49,6 +49,9 @@ The column *takes* names the values:
 
 The column *when* says whether `MPI_File_set_view` and `MPI_File_set_info` may change the hint of an
 open file (*any time*), or `MPI_File_open` alone sets it (*open*).
+
+[Words](algorithms/README.md#words) defines aggregator, round, file domain and plan;
+[machine.md](machine.md) defines machine file and class.
 """
 
 SECTIONS = {

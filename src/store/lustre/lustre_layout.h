@@ -23,9 +23,10 @@ namespace nacre::store {
 
 /// Creates the file `path` on Lustre with open(2), `flags` and O_EXCL, and sets its layout. If none
 /// is requested, it leaves the file without one, or sets the default if its owner may not read and
-/// write it, because then no layout can be set later. Fails with system_errno EEXIST if the file exists. If
-/// the file system refuses the layout, it fails and removes the file; with ErrorClass::info_value
-/// if the layout is invalid there, for example because it names an OST that does not exist.
+/// write it, because then no layout can be set later. Fails with system_errno EEXIST if the file
+/// exists. If the file system refuses the layout, it fails and removes the file; with
+/// ErrorClass::info_value if the layout is invalid there, for example because it names an OST that
+/// does not exist.
 [[nodiscard]] Result<Descriptor> create_striped(const std::string& path, int flags,
                                                 unsigned permissions,
                                                 const std::optional<plan::Layout>& layout);

@@ -18,10 +18,10 @@ def show_summary(console: Console, job: Job, share_min: float = SHARE_MIN, top: 
     if job.libraries:
         console.print(f"  {escape(job.libraries)}", soft_wrap=True)
     elapsed = job.elapsed_seconds
-    passed = f"; {duration(elapsed)} passed from the first open to the last close" if elapsed else ""
+    passed = f"; first open to last close: {duration(elapsed)}" if elapsed else ""
     console.print(
-        f"  {job.what} took {duration(job.mean_seconds)} per rank on average and at most"
-        f" {duration(job.slowest_seconds)} on the slowest rank{passed}",
+        f"  {job.what} took {duration(job.mean_seconds)} per rank on average,"
+        f" at most {duration(job.slowest_seconds)} on the slowest{passed}",
         soft_wrap=True,
     )
     console.print(

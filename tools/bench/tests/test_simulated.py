@@ -38,7 +38,7 @@ class Cases(unittest.TestCase):
 
     def test_each_case_has_a_setting_for_each_kind_of_algorithm(self):
         labels = [setting.label for setting in settings_of(all_cases()[0])]
-        self.assertEqual(labels, ["automatic", "direct", "two_phase", "dynamic_segmentation"])
+        self.assertEqual(labels, ["automatic", "direct", "two_phase", "dynamic_segmentation", "static_segmentation"])
 
 
 class Text(unittest.TestCase):

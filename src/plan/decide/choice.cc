@@ -41,21 +41,12 @@ constexpr double caution_in_groups_without_stripes = 1.3;
 /// by the machines' own files, and 1.73 times by the figures of the class alone.
 constexpr double doubt_of_class = 32;
 
-/// The predicted time if all links, servers and OSTs are slower by `factor`.
-double seconds_on_slow_storage(const Prediction& prediction, double factor) {
-  double seconds = prediction.seconds;
-  for (const Resource one : {Resource::link, Resource::uplink, Resource::server, Resource::ost}) {
-    seconds = std::max(seconds, factor * prediction.of(one));
-  }
-  return seconds;
-}
-
 double score_of(const PredictedPlan& one, Figures figures) {
   const auto& busy = one.prediction.busy;
   double score =
       one.prediction.seconds + weight_of_slack * std::accumulate(busy.begin(), busy.end(), 0.0);
   if (figures == Figures::of_class) {
-    score = std::sqrt(score * seconds_on_slow_storage(one.prediction, doubt_of_class));
+    score = std::sqrt(score * one.prediction.seconds_on_slower_storage(doubt_of_class));
   }
   return one.caution * score;
 }

@@ -9,7 +9,8 @@
 namespace nacre::plan {
 namespace {
 
-/// Plans that are kept beside the chosen one.
+/// Plans that are kept beside the chosen one: as many of the fastest, and of those that are the
+/// fastest if the figures are those of another machine.
 constexpr std::size_t alternatives_max = 6;
 /// Calls after which the time of a plan is known.
 constexpr int calls_to_judge = 4;
@@ -34,9 +35,12 @@ constexpr double clearly = 0.85;
 constexpr double slightly = 0.98;
 constexpr double shortest = 1e-9;  // seconds
 
+bool are_reads_in_steps(const CallShape& shape) {
+  return shape.participants.direction == Direction::read && shape.summary.continues_steps();
+}
+
 int calls_to_judge_of(const CallShape& shape) {
-  const bool reads = shape.participants.direction == Direction::read;
-  return reads && shape.summary.continues_steps() ? reads_in_steps_to_judge : calls_to_judge;
+  return are_reads_in_steps(shape) ? reads_in_steps_to_judge : calls_to_judge;
 }
 
 }  // namespace
@@ -95,17 +99,29 @@ void ChoiceMemory::keep(const CallShape& shape, const std::vector<PredictedPlan>
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (i != chosen) others.push_back(&plans[i]);
   }
+  const auto add_fastest = [&](auto seconds) {
+    const std::size_t count = std::min(others.size(), alternatives_max);
+    std::ranges::partial_sort(others, others.begin() + static_cast<std::ptrdiff_t>(count), {},
+                              seconds);
+    for (std::size_t i = 0; i < count; ++i) add_trial(*others[i]);
+    others.erase(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(count));
+  };
   const auto seconds = [](const PredictedPlan* one) { return one->prediction.seconds; };
-  std::ranges::sort(others, {}, seconds);
-  for (const PredictedPlan* other : others | std::views::take(alternatives_max)) add_trial(*other);
+  add_fastest(seconds);
+  add_fastest([](const PredictedPlan* one) {
+    return one->prediction.seconds_on_slower_storage(another_machine);
+  });
   const Algorithm usual = plans.front().plan.algorithm;
-  if (plans[chosen].plan.algorithm != usual) {
+  const auto find_usual = [&] {
+    return std::ranges::find(entry.trials, usual,
+                             [](const Trial& one) { return one.choice.candidate.algorithm; });
+  };
+  if (find_usual() == entry.trials.end()) {
     const auto is_usual = [&](const PredictedPlan* one) { return one->plan.algorithm == usual; };
-    const auto fastest = std::ranges::find_if(others, is_usual);
-    const auto place = static_cast<std::size_t>(fastest - others.begin());
-    if (place >= alternatives_max) add_trial(**fastest);
-    entry.by_rules = std::min(place, alternatives_max) + 1;
+    auto of_rules = others | std::views::filter(is_usual);
+    add_trial(**std::ranges::min_element(of_rules, {}, seconds));
   }
+  entry.by_rules = static_cast<std::size_t>(find_usual() - entry.trials.begin());
   add(std::move(entry));
 }
 
@@ -120,24 +136,44 @@ void ChoiceMemory::learn(const CallShape& shape, double seconds) {
 
 void ChoiceMemory::Entry::learn(double seconds) {
   Trial& trial = trials[current];
-  const bool is_changed = current != before;
   ++trial.calls;
-  if (is_changed && seconds > far_off * trials[before].observed) return settle_on(before);
-  if (trial.calls == 1) return;  // it sets up views and memory
-  trial.observed = trial.calls == 2 ? seconds : std::min(trial.observed, seconds);
-  if (is_changed && trial.observed > trials[before].observed) return settle_on(before);
+  const bool is_first = trial.calls == 1;  // it sets up views and memory
+  if (!is_first) {
+    trial.sum += seconds;
+    const double shortest_call = trial.calls == 2 ? seconds : std::min(trial.observed, seconds);
+    trial.observed = are_reads_in_steps(shape) ? trial.sum / (trial.calls - 1) : shortest_call;
+  }
+  if (current != before) return learn_of_changed(seconds);
+  if (is_first) return;
   const double factor = trial.observed / std::max(trial.prediction.seconds, shortest);
-  const bool is_of_other_machine = !is_changed && factor >= another_machine;
+  const bool is_of_other_machine = factor >= another_machine;
   if (trial.calls < (is_of_other_machine ? calls_to_judge : calls_to_judge_of(shape))) return;
   std::size_t better = current;
   if (is_of_other_machine) {
-    better = by_rules;
-  } else if (!is_changed && factor > far_off && factor < beyond_reason) {
+    better = on_slower_storage();
+  } else if (factor > far_off && factor < beyond_reason) {
     better = corrected(factor);
   }
   if (better == current) return settle_on(current);
   current = better;
   trials[current].choice.candidate.reason = PlanReason::observed;
+}
+
+/// Returns to the plan before if the new one is slower: far slower in one call, or slower than it
+/// in the second. Reads in steps take no time if the nodes have read ahead, and then long, so that
+/// only several of them tell.
+void ChoiceMemory::Entry::learn_of_changed(double seconds) {
+  const Trial& trial = trials[current];
+  const double usual = trials[before].observed;
+  const int calls = calls_to_judge_of(shape);
+  if (are_reads_in_steps(shape)) {
+    if (trial.sum > far_off * usual * calls) return settle_on(before);
+    if (trial.calls == calls) settle_on(trial.observed > usual ? before : current);
+    return;
+  }
+  if (seconds > far_off * usual) return settle_on(before);
+  if (trial.calls > 1 && trial.observed > usual) return settle_on(before);
+  if (trial.calls >= calls) settle_on(current);
 }
 
 void ChoiceMemory::Entry::settle_on(std::size_t trial) {
@@ -156,6 +192,22 @@ std::size_t ChoiceMemory::Entry::corrected(double factor) const {
   const auto fastest = std::ranges::min_element(trials, {}, seconds_of);
   const bool is_worthwhile = seconds_of(*fastest) <= worthwhile * trial.observed;
   return is_worthwhile ? static_cast<std::size_t>(fastest - trials.begin()) : current;
+}
+
+/// The plan that is clearly the fastest if the storage is so slow that the current plan takes as
+/// long as it was seen to. If there is none, that of the rules; reads in steps keep theirs, because
+/// a change ends the read-ahead.
+std::size_t ChoiceMemory::Entry::on_slower_storage() const {
+  const Trial& trial = trials[current];
+  const bool uses_storage = trial.prediction.of_storage() > shortest;
+  const double factor = uses_storage ? trial.observed / trial.prediction.of_storage() : 0;
+  const auto seconds_of = [&](const Trial& one) {
+    return one.prediction.seconds_on_slower_storage(factor);
+  };
+  const auto fastest = std::ranges::min_element(trials, {}, seconds_of);
+  const bool is_worthwhile = seconds_of(*fastest) <= worthwhile * trial.observed;
+  if (uses_storage && is_worthwhile) return static_cast<std::size_t>(fastest - trials.begin());
+  return are_reads_in_steps(shape) ? current : by_rules;
 }
 
 bool ChoiceMemory::is_settled(const CallShape& shape) {

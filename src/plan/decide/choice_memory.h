@@ -96,7 +96,9 @@ class ChoiceMemory {
     Choice choice;
     Prediction prediction = {};
     int calls = 0;
-    double observed = 0;  ///< seconds: the shortest call but for the first
+    double sum = 0;  ///< seconds: all calls but the first
+    double observed =
+        0;  ///< seconds: the shortest call but for the first; of reads in steps, the mean
   };
   struct Entry {
     CallShape shape;
@@ -107,8 +109,10 @@ class ChoiceMemory {
     bool is_settled = false;
 
     void learn(double seconds);
+    void learn_of_changed(double seconds);
     void settle_on(std::size_t trial);
     [[nodiscard]] std::size_t corrected(double factor) const;
+    [[nodiscard]] std::size_t on_slower_storage() const;
   };
   [[nodiscard]] Entry* entry_of(const CallShape& shape);
   /// The last entry of a call with the same pieces.

@@ -525,6 +525,15 @@ Resource Prediction::bottleneck() const {
   return static_cast<Resource>(longest - busy.begin());
 }
 
+double Prediction::of_storage() const {
+  return std::max(
+      {of(Resource::link), of(Resource::uplink), of(Resource::server), of(Resource::ost)});
+}
+
+double Prediction::seconds_on_slower_storage(double factor) const {
+  return std::max(seconds, factor * of_storage());
+}
+
 Prediction predict(const CollectivePlan& plan, const PlanInputs& inputs, BytesIn place) {
   return CostModel(plan, inputs, place).predict();
 }

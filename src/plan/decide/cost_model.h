@@ -40,6 +40,10 @@ struct Prediction {
     return busy[static_cast<std::size_t>(resource)];
   }
   [[nodiscard]] Resource bottleneck() const;
+  /// Of the busiest of links, uplinks, servers and OSTs.
+  [[nodiscard]] double of_storage() const;
+  /// The time of the call if these are all slower by `factor`.
+  [[nodiscard]] double seconds_on_slower_storage(double factor) const;
 };
 
 /// Where a call finds the bytes.

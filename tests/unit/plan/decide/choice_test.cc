@@ -1415,13 +1415,59 @@ TEST_CASE("if predictions are wrong beyond reason, the rules decide") {
   }
 }
 
-TEST_CASE("reads in steps that are wrong beyond reason do not wait for the read-ahead") {
+TEST_CASE("if predictions are wrong beyond reason, storage is slower, and another plan faster") {
+  Learner learner;
+  Prediction direct{.seconds = 1.0};
+  direct.of(Resource::ost) = 0.5;
+  Prediction two_phase{.seconds = 2.0};
+  two_phase.of(Resource::ost) = 0.1;
+  for (const bool in_steps : {false, true}) {
+    CAPTURE(in_steps);
+    learner.memory.forget();
+    learner.shape.participants.direction = Direction::read;
+    learner.shape.summary.in_steps = in_steps;
+    learner.memory.keep(learner.shape,
+                        {{{.algorithm = Algorithm::direct}, direct},
+                         {{.algorithm = Algorithm::two_phase, .aggregator_count = 2}, two_phase}},
+                        0);
+    learner.calls(4, 50.0);
+    CHECK(learner.algorithm() == Algorithm::two_phase);
+  }
+}
+
+TEST_CASE(
+    "reads in steps are judged by their mean, as read-ahead makes single ones short or long") {
+  Learner learner;
+  learner.shape.participants.direction = Direction::read;
+  learner.shape.summary.in_steps = true;
+  learner.remember();
+  const auto alternate = [&](int count, double seconds) {
+    for (int i = 0; i < count; ++i) learner.calls(1, i % 2 == 0 ? 0.0 : 2 * seconds);
+  };
+  alternate(8, 6.0);
+  CHECK(learner.algorithm() == Algorithm::two_phase);
+  SUBCASE("a faster plan is kept although single calls are long") {
+    alternate(20, 4.0);
+    CHECK(learner.algorithm() == Algorithm::two_phase);
+    CHECK(learner.memory.is_settled(learner.shape));
+  }
+  SUBCASE("a slower one is left") {
+    alternate(8, 8.0);
+    CHECK(learner.algorithm() == Algorithm::direct);
+  }
+  SUBCASE("a far slower one is left before all its calls are seen") {
+    learner.calls(3, 60.0);
+    CHECK(learner.algorithm() == Algorithm::direct);
+  }
+}
+
+TEST_CASE("reads in steps keep their plan if none is predicted to be faster on slower storage") {
   Learner learner;
   learner.shape.participants.direction = Direction::read;
   learner.shape.summary.in_steps = true;
   learner.remember_against_rules();
-  learner.calls(4, 50.0);
-  CHECK(learner.algorithm() == Algorithm::two_phase);
+  learner.calls(20, 50.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
 }
 
 TEST_CASE("a change must be worthwhile") {

@@ -1225,6 +1225,10 @@ struct Learner {
                  {{.algorithm = Algorithm::direct}, {.seconds = 1.0}}},
                 1);
   }
+  void read_in_steps() {
+    shape.participants.direction = Direction::read;
+    shape.summary.in_steps = true;
+  }
   void calls(int count, double seconds) {
     for (int i = 0; i < count; ++i) memory.learn(shape, seconds);
   }
@@ -1371,8 +1375,7 @@ TEST_CASE("calls that take far longer than predicted change the plan") {
 
 TEST_CASE("reads in steps are judged later, when nodes read ahead") {
   Learner learner;
-  learner.shape.participants.direction = Direction::read;
-  learner.shape.summary.in_steps = true;
+  learner.read_in_steps();
   learner.remember();
   learner.calls(7, 6.0);
   CHECK(learner.algorithm() == Algorithm::direct);
@@ -1438,8 +1441,7 @@ TEST_CASE("if predictions are wrong beyond reason, storage is slower, and anothe
 TEST_CASE(
     "reads in steps are judged by their mean, as read-ahead makes single ones short or long") {
   Learner learner;
-  learner.shape.participants.direction = Direction::read;
-  learner.shape.summary.in_steps = true;
+  learner.read_in_steps();
   learner.remember();
   const auto alternate = [&](int count, double seconds) {
     for (int i = 0; i < count; ++i) learner.calls(1, i % 2 == 0 ? 0.0 : 2 * seconds);
@@ -1463,8 +1465,7 @@ TEST_CASE(
 
 TEST_CASE("reads in steps keep their plan if none is predicted to be faster on slower storage") {
   Learner learner;
-  learner.shape.participants.direction = Direction::read;
-  learner.shape.summary.in_steps = true;
+  learner.read_in_steps();
   learner.remember_against_rules();
   learner.calls(20, 50.0);
   CHECK(learner.algorithm() == Algorithm::direct);

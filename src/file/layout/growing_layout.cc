@@ -109,6 +109,14 @@ struct Growth {
   bool is_new = false;
 };
 
+/// Gives up a layout of Nacre's choice for `reason`.
+Result<Kind> grow_by_default(store::FileLayouts& layouts, Growth& growth, std::string reason) {
+  growth.rules.replaces_unwritten = growth.rules.is_own = false;
+  growth.reasons = {std::move(reason)};
+  Status grown = grow_for_one(layouts, growth.file.bytes);
+  return grown ? Result<Kind>(Kind::none) : std::move(grown).error();
+}
+
 /// Applies one step. Returns its kind if it set or added components of Nacre's choice, otherwise
 /// Kind::none.
 Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
@@ -124,10 +132,9 @@ Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
   if (!step) return std::move(step).error();
   if (step->kind == Kind::none) return Kind::none;
   if (Status applied = apply(layouts, *step); !applied) {
-    growth.rules.replaces_unwritten = growth.rules.is_own = false;
-    growth.reasons = {std::move(applied).error().message + "; the chosen layout is not in force"};
-    Status other = grow_for_one(layouts, growth.file.bytes);
-    return other ? Result<Kind>(Kind::none) : std::move(other).error();
+    return grow_by_default(
+        layouts, growth,
+        std::move(applied).error().message + "; the chosen layout is not in force");
   }
   if (step->reasons.empty()) return step->kind == Kind::set ? Kind::set : Kind::none;
   // The new components are unwritten too, but must stay.
@@ -135,14 +142,6 @@ Result<Kind> grow_once(store::FileLayouts& layouts, Growth& growth) {
   growth.reasons = std::move(step->reasons);
   growth.chosen = std::move(step->layout);
   return step->kind;
-}
-
-/// Where the number of OSTs is unknown, nobody can say how wide a file may be.
-Result<Kind> grow_by_default(store::FileLayouts& layouts, Growth& growth, Error reason) {
-  growth.rules.replaces_unwritten = growth.rules.is_own = false;
-  growth.reasons = {std::move(reason).message + "; the file gets the default layout"};
-  Status grown = grow_for_one(layouts, growth.file.bytes);
-  return grown ? Result<Kind>(Kind::none) : std::move(grown).error();
 }
 
 /// Whether a file of this size is laid out as a whole. Otherwise a longer write decides.
@@ -164,8 +163,11 @@ Result<GrownLayout> grow_for_all(store::FileLayouts& layouts, const plan::Expect
   Growth growth{.file = file, .rules = rules};
   const Result<std::int32_t> count = layouts.target_count();
   growth.file.osts = count ? *count : 1;
+  // If the OSTs are not known, nobody can say how wide a file may be.
   Result<Kind> grown =
-      count ? grow_once(layouts, growth) : grow_by_default(layouts, growth, count.error());
+      count ? grow_once(layouts, growth)
+            : grow_by_default(layouts, growth,
+                              count.error().message + "; the file gets the default layout");
   // The file system has filled in the default of the tail. Or another process set a layout first.
   if (grown && *grown == Kind::set) grown = grow_once(layouts, growth);
   if (!grown) return std::move(grown).error();

@@ -117,12 +117,13 @@ Result<Descriptor> create_striped(const std::string& path, int flags, unsigned p
 bool has_default_layout(const std::string& path, bool or_root) {
   const std::string directory = directory_of(path);
   const Result<std::vector<std::byte>> set = layout_of(directory);
-  const Result<std::vector<std::byte>> of_root = layout_of(top_of_mount(directory));
   // What cannot be read may be a default, which the file system then gives the file by itself.
-  if (!set || !of_root) return true;
-  if (or_root) return !set->empty() || !of_root->empty();
+  if (!set) return true;
+  if (set->empty() != or_root) return or_root;
+  const Result<std::vector<std::byte>> of_root = layout_of(top_of_mount(directory));
+  if (!of_root) return true;
   // For a directory without a default of its own, newer clients return the root's.
-  return !set->empty() && *set != *of_root;
+  return or_root ? !of_root->empty() : *set != *of_root;
 }
 
 Result<std::int32_t> ost_count(const std::string& directory) {

@@ -87,7 +87,9 @@ std::string local_locks_cause_in(const FileSystem& system, std::string_view moun
 std::string local_locks_cause_of(int descriptor) {
   const FileSystem* const system = file_system_of(facts_of_file(descriptor));
   if (system == nullptr) return {};
-  const MountTable table = mount_table_for(descriptor);
+  const bool depends_on_mount =
+      !system->local_locks_options.empty() || !system->global_locks_options.empty();
+  const MountTable table = depends_on_mount ? mount_table_for(descriptor) : MountTable();
   return local_locks_cause_in(*system, table.mountinfo, table.number);
 }
 

@@ -60,9 +60,24 @@ Namespace& names_of(fuse_req_t request) { return mount_of(request).names(); }
 void reply(fuse_req_t request, const Status& status) { fuse_reply_err(request, errno_of(status)); }
 void reply(fuse_req_t request, const Error& error) { fuse_reply_err(request, error.system_errno); }
 
-fuse_entry_param entry_of(const struct stat& about) {
+constexpr unsigned caller_shift = 40;  // more inodes than anybody creates; threads have 22 bits
+constexpr InodeNumber inode_mask = (InodeNumber{1} << caller_shift) - 1;
+
+/// The kernel's number of a file, its node ID: another one for each thread that looks a file up, so
+/// that the kernel has one inode for each. While a call writes, the kernel locks the inode, and the
+/// node's other processes would wait, with a spinning lock; Lustre lets processes of a client write
+/// different ranges of a file at the same time (since 2.10, LU-1669).
+fuse_ino_t node_id_of(fuse_req_t request, const struct stat& about) {
+  if (!S_ISREG(about.st_mode)) return about.st_ino;
+  return about.st_ino | InodeNumber{checked_cast<std::uint32_t>(fuse_req_ctx(request)->pid)}
+                            << caller_shift;
+}
+
+InodeNumber inode_of(fuse_ino_t node_id) { return node_id & inode_mask; }
+
+fuse_entry_param entry_of(fuse_req_t request, const struct stat& about) {
   fuse_entry_param entry{};
-  entry.ino = about.st_ino;
+  entry.ino = node_id_of(request, about);
   entry.attr = about;
   return entry;
 }
@@ -76,7 +91,7 @@ struct stat seen_by_node(fuse_req_t request, struct stat about) {
 
 void reply_entry(fuse_req_t request, const Result<struct stat>& found) {
   if (!found) return reply(request, found.error());
-  const fuse_entry_param entry = entry_of(seen_by_node(request, *found));
+  const fuse_entry_param entry = entry_of(request, seen_by_node(request, *found));
   fuse_reply_entry(request, &entry);
 }
 
@@ -92,7 +107,7 @@ Maker maker_of(fuse_req_t request, mode_t mode) {
 }
 
 /// Opens a file with direct_io: the kernel does not cache its data.
-Status begin_open(fuse_req_t request, fuse_ino_t number, fuse_file_info& file) {
+Status begin_open(fuse_req_t request, InodeNumber number, fuse_file_info& file) {
   const FuseMount& mount = mount_of(request);
   const bool writes = (file.flags & O_ACCMODE) != O_RDONLY;
   const bool direct = (file.flags & O_DIRECT) != 0;
@@ -118,7 +133,7 @@ IsInterrupted interruption_of(fuse_req_t request) {
 }
 
 /// NodeLocks::believe_size() for this mount's node.
-void believe_size(fuse_req_t request, fuse_ino_t number, std::int64_t size) {
+void believe_size(fuse_req_t request, InodeNumber number, std::int64_t size) {
   const Result<StripedFile*> data = names_of(request).data(number);
   if (data) (*data)->locks().believe_size(mount_of(request).node(), size);
 }
@@ -135,23 +150,23 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   reply_entry(request, names_of(request).lookup(parent, name));
 }
 
-void forget(fuse_req_t request, fuse_ino_t number, std::uint64_t lookups) {
-  names_of(request).forget(number, lookups);
+void forget(fuse_req_t request, fuse_ino_t node_id, std::uint64_t lookups) {
+  names_of(request).forget(inode_of(node_id), lookups);
   fuse_reply_none(request);
 }
 
 void forget_multi(fuse_req_t request, std::size_t count, fuse_forget_data* forgotten) {
   for (const fuse_forget_data& one : std::span(forgotten, count)) {
-    names_of(request).forget(one.ino, one.nlookup);
+    names_of(request).forget(inode_of(one.ino), one.nlookup);
   }
   fuse_reply_none(request);
 }
 
-void getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* /*file*/) {
-  reply_attributes(request, names_of(request).attributes(number));
+void getattr(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* /*file*/) {
+  reply_attributes(request, names_of(request).attributes(inode_of(node_id)));
 }
 
-void setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, int which,
+void setattr(fuse_req_t request, fuse_ino_t node_id, struct stat* wanted, int which,
              fuse_file_info* /*file*/) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -164,8 +179,8 @@ void setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, int whi
   if ((which & FUSE_SET_ATTR_MTIME) != 0) change.modified = wanted->st_mtim;
   if ((which & FUSE_SET_ATTR_ATIME_NOW) != 0) change.accessed = now;
   if ((which & FUSE_SET_ATTR_MTIME_NOW) != 0) change.modified = now;
-  if (change.size) believe_size(request, number, 0);
-  reply_attributes(request, names_of(request).change(number, change));
+  if (change.size) believe_size(request, inode_of(node_id), 0);
+  reply_attributes(request, names_of(request).change(inode_of(node_id), change));
 }
 
 void readlink(fuse_req_t request, fuse_ino_t number) {
@@ -204,8 +219,8 @@ void rename(fuse_req_t request, fuse_ino_t from_parent, const char* from, fuse_i
   reply(request, names_of(request).rename({from_parent, from, to_parent, to, flags == 0}));
 }
 
-void link(fuse_req_t request, fuse_ino_t number, fuse_ino_t parent, const char* name) {
-  reply_entry(request, names_of(request).link(number, parent, name));
+void link(fuse_req_t request, fuse_ino_t node_id, fuse_ino_t parent, const char* name) {
+  reply_entry(request, names_of(request).link(inode_of(node_id), parent, name));
 }
 
 void readdir(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
@@ -228,7 +243,7 @@ void readdir(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offs
   fuse_reply_buf(request, text.data(), used);
 }
 
-void statfs(fuse_req_t request, fuse_ino_t /*number*/) {
+void statfs(fuse_req_t request, fuse_ino_t /*node_id*/) {
   constexpr fsblkcnt_t blocks = 1 << 30;
   struct statvfs about {};
   about.f_bsize = about.f_frsize = 4096;
@@ -305,7 +320,7 @@ Status change_locks(fuse_req_t request, std::string_view name, std::string_view 
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
-void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
+void setxattr(fuse_req_t request, fuse_ino_t node_id, const char* name, const char* value,
               std::size_t size, int /*flags*/) {
   if (name == counters_attribute || name == fault_attribute) {
     return reply(request, command(names_of(request), name, {value, size}));
@@ -315,7 +330,8 @@ void setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const cha
     return reply(request, change_locks(request, name, {value, size}));
   }
   const auto bytes = std::as_bytes(std::span(value, size));
-  reply(request, names_of(request).set_attribute(number, name, bytes, mount_of(request).node()));
+  reply(request,
+        names_of(request).set_attribute(inode_of(node_id), name, bytes, mount_of(request).node()));
 }
 
 /// The reply of getxattr and listxattr: only the size if `room` is 0.
@@ -329,7 +345,7 @@ void reply_sized(fuse_req_t request, std::string_view bytes, std::size_t room) {
   }
 }
 
-void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size_t size) {
+void getxattr(fuse_req_t request, fuse_ino_t node_id, const char* name, std::size_t size) {
   CostModel& costs = names_of(request).costs();
   if (name == node_attribute) {
     return reply_sized(request, std::to_string(mount_of(request).node()), size);
@@ -345,25 +361,26 @@ void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size
                   : reply(request, waited);
   }
   const Result<std::vector<std::byte>> value =
-      names_of(request).attribute(number, name, mount_of(request).node());
+      names_of(request).attribute(inode_of(node_id), name, mount_of(request).node());
   if (!value) return reply(request, value.error());
   reply_sized(request, {reinterpret_cast<const char*>(value->data()), value->size()}, size);
 }
 
-void listxattr(fuse_req_t request, fuse_ino_t number, std::size_t size) {
-  const Result<std::vector<std::string>> names = names_of(request).attribute_names(number);
+void listxattr(fuse_req_t request, fuse_ino_t node_id, std::size_t size) {
+  const Result<std::vector<std::string>> names =
+      names_of(request).attribute_names(inode_of(node_id));
   if (!names) return reply(request, names.error());
   std::string text;
   for (const std::string& name : *names) text.append(name).push_back('\0');
   reply_sized(request, text, size);
 }
 
-void removexattr(fuse_req_t request, fuse_ino_t number, const char* name) {
-  reply(request, names_of(request).remove_attribute(number, name));
+void removexattr(fuse_req_t request, fuse_ino_t node_id, const char* name) {
+  reply(request, names_of(request).remove_attribute(inode_of(node_id), name));
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
-void ioctl(fuse_req_t request, fuse_ino_t /*number*/, unsigned command, void* /*argument*/,
+void ioctl(fuse_req_t request, fuse_ino_t /*node_id*/, unsigned command, void* /*argument*/,
            fuse_file_info* /*file*/, unsigned /*flags*/, const void* /*in*/,
            std::size_t /*in_size*/, std::size_t out_size) {
   if (command != get_ost_count || out_size < sizeof(int)) {
@@ -380,7 +397,7 @@ void ioctl(fuse_req_t request, fuse_ino_t /*number*/, unsigned command, void* /*
 
 /// Sets the layout of a file without a layout when it is opened for writing. If the node has the
 /// file open for writing already, the client does not inform the server: no layout is set.
-Status layout_for(fuse_req_t request, fuse_ino_t number, int flags) {
+Status layout_for(fuse_req_t request, InodeNumber number, int flags) {
   const bool writes = (flags & O_ACCMODE) != O_RDONLY;
   if (!writes || (flags & delay_layout) != 0) return {};
   if (names_of(request).is_written_on(number, mount_of(request).node())) return {};
@@ -398,19 +415,20 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   if (Status opened = begin_open(request, made->st_ino, *file); !opened) {
     return reply(request, opened);
   }
-  const fuse_entry_param entry = entry_of(*made);
+  const fuse_entry_param entry = entry_of(request, *made);
   fuse_reply_create(request, &entry, file);
 }
 
-void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
-  if (Status given = layout_for(request, number, file->flags); !given) {
+void open(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file) {
+  if (Status given = layout_for(request, inode_of(node_id), file->flags); !given) {
     return reply(request, given);
   }
-  if (Status opened = begin_open(request, number, *file); !opened) return reply(request, opened);
+  if (Status opened = begin_open(request, inode_of(node_id), *file); !opened)
+    return reply(request, opened);
   fuse_reply_open(request, file);
 }
 
-void read(fuse_req_t request, fuse_ino_t /*number*/, std::size_t size, off_t offset,
+void read(fuse_req_t request, fuse_ino_t /*node_id*/, std::size_t size, off_t offset,
           fuse_file_info* file) {
   std::vector<std::byte> bytes(size);
   const store::ReadPiece piece{bytes.data(), std::ssize(bytes)};
@@ -422,7 +440,7 @@ void read(fuse_req_t request, fuse_ino_t /*number*/, std::size_t size, off_t off
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
-void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t offset,
+void write(fuse_req_t request, fuse_ino_t node_id, const char* from, std::size_t size, off_t offset,
            fuse_file_info* file) {
   const auto bytes = std::as_bytes(std::span(from, size));
   const IsInterrupted is_interrupted = interruption_of(request);
@@ -436,37 +454,39 @@ void write(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t 
     const store::Transfer done = opened.write({&piece, 1}, offset, is_interrupted);
     if (done.error) return reply(request, *done.error);
   }
-  names_of(request).mark_modified(number);
+  names_of(request).mark_modified(inode_of(node_id));
   fuse_reply_write(request, size);
 }
 
-void flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
+void flush(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file) {
   // close(2) of any descriptor releases the process's locks on the file.
   const Extent all{0, std::numeric_limits<std::int64_t>::max()};
-  names_of(request).locks(number).release({mount_of(request).node(), file->lock_owner}, all);
+  names_of(request)
+      .locks(inode_of(node_id))
+      .release({mount_of(request).node(), file->lock_owner}, all);
   reply(request, opened_in(*file)->finish(interruption_of(request)));
 }
 
-void fsync(fuse_req_t request, fuse_ino_t /*number*/, int /*data_only*/, fuse_file_info* file) {
+void fsync(fuse_req_t request, fuse_ino_t /*node_id*/, int /*data_only*/, fuse_file_info* file) {
   NodeFile& opened = *opened_in(*file);
   const Status flushed = opened.flush(interruption_of(request));
   reply(request, flushed ? opened.data().sync() : flushed);
 }
 
-void release(fuse_req_t request, fuse_ino_t /*number*/, fuse_file_info* file) {
+void release(fuse_req_t request, fuse_ino_t /*node_id*/, fuse_file_info* file) {
   const std::unique_ptr<NodeFile> closed(opened_in(*file));
   fuse_reply_err(request, 0);
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
-void fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
+void fallocate(fuse_req_t request, fuse_ino_t node_id, int mode, off_t offset, off_t length,
                fuse_file_info* file) {
   if (mode != 0) {
     fuse_reply_err(request, EOPNOTSUPP);
     return;
   }
   const Status reserved = opened_in(*file)->allocate(offset + length);
-  if (reserved) names_of(request).mark_modified(number);
+  if (reserved) names_of(request).mark_modified(inode_of(node_id));
   reply(request, reserved);
 }
 
@@ -481,9 +501,9 @@ RangeLock lock_of(fuse_req_t request, const fuse_file_info& file, const struct f
           wanted.l_pid};
 }
 
-void getlk(fuse_req_t request, fuse_ino_t number, fuse_file_info* file, struct flock* wanted) {
+void getlk(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file, struct flock* wanted) {
   const std::optional<RangeLock> found =
-      names_of(request).locks(number).conflict(lock_of(request, *file, *wanted));
+      names_of(request).locks(inode_of(node_id)).conflict(lock_of(request, *file, *wanted));
   struct flock answer = *wanted;
   answer.l_type = F_UNLCK;
   if (found) {
@@ -495,9 +515,9 @@ void getlk(fuse_req_t request, fuse_ino_t number, fuse_file_info* file, struct f
   fuse_reply_lock(request, &answer);
 }
 
-void setlk(fuse_req_t request, fuse_ino_t number, fuse_file_info* file, struct flock* wanted,
+void setlk(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file, struct flock* wanted,
            int sleeps) {
-  RangeLocks& locks = names_of(request).locks(number);
+  RangeLocks& locks = names_of(request).locks(inode_of(node_id));
   const RangeLock lock = lock_of(request, *file, *wanted);
   if (wanted->l_type == F_UNLCK) {
     locks.release(lock.owner, lock.range);

@@ -388,6 +388,34 @@ def test_accesses_to_a_hung_ost_wait_until_it_is_well(played: Path) -> None:
         os.close(file)
 
 
+def test_processes_of_a_node_write_to_a_file_at_the_same_time(played: Path) -> None:
+    """As on Lustre. The kernel locks the inode of a FUSE file during a write and an fsync."""
+    path, stripe = played / "0" / "shared", 1 << 16
+    made = delay_create(path)
+    os.setxattr(made, LAYOUT, plain(count=2, size=stripe, first=0))
+    os.ftruncate(made, 2 * stripe)
+
+    def written(offset: int, sync: bool) -> None:
+        file = os.open(path, os.O_WRONLY)
+        os.pwrite(file, b"x" * stripe, offset)
+        if sync:
+            os.fsync(file)
+        os.close(file)
+
+    testbed.inject(played, "ost 0 hung")
+    with concurrent.futures.ThreadPoolExecutor() as others:  # threads do as well as processes
+        try:
+            waiting = others.submit(written, 0, True)
+            wait_until(lambda: testbed.counters(played)["osts"]["requests"][0] == 1)
+            others.submit(written, stripe, False).result(timeout=600)
+            assert not waiting.done()
+        finally:
+            testbed.inject(played, "ost 0 well")
+        waiting.result(timeout=600)
+    assert path.read_bytes() == b"x" * 2 * stripe
+    os.close(made)
+
+
 def test_requests_queue_longer_at_a_slow_ost(nacre: Command, nodes: list[Path], tmp_path: Path) -> None:
     """Four at once where one is served at a time: of these the last three wait."""
     settings = ("osts.threads=1", "osts.latency_us=10000", "nodes.rpc_bytes=65536")

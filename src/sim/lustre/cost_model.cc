@@ -18,7 +18,6 @@ CostModel::CostModel(const Machine& machine, ObjectStore& objects, Timing& timin
       counters_(machine),
       queue_time_at_reset_(checked_cast<std::size_t>(machine.osts)),
       evictions_(checked_cast<std::size_t>(machine.nodes)),
-      delay_ended_(timing.make_signal()),
       alarm_(timing.make_alarm([this] {
         const std::lock_guard guard(mutex_);
         settle();
@@ -32,7 +31,7 @@ CostModel::~CostModel() {
 void CostModel::stop() {
   const std::lock_guard guard(mutex_);
   stopped_ = true;
-  delay_ended_->notify_all();
+  for (const auto& [ticket, delay] : delays_) delay.ended->notify_all();
   for (const auto& [key, box] : outboxes_) box->changed->notify_all();
   for (const auto& [object, locks] : locks_) locks->changed->notify_all();
 }
@@ -50,8 +49,8 @@ void CostModel::settle() {
       end(found->second);
       in_flight_.erase(found);
     } else if (const auto delay = delays_.find(ticket); delay != delays_.end()) {
-      delay->second = true;
-      delay_ended_->notify_all();
+      delay->second.is_over = true;
+      delay->second.ended->notify_all();
     }
   }
   set_alarm();
@@ -302,9 +301,9 @@ Status CostModel::wait_for_lock_messages(Guard& guard, const Caller& caller, std
 
 Status CostModel::wait_for_delay(Guard& guard, const Caller& caller, SimulatedTime length) {
   const Ticket ticket = requests_.delay(length, timing_.now());
-  delays_[ticket] = false;
-  Status waited = wait(guard, *delay_ended_, caller, [&] { return delays_.at(ticket); });
-  delays_.erase(ticket);
+  const auto delay = delays_.try_emplace(ticket, timing_.make_signal()).first;
+  Status waited = wait(guard, *delay->second.ended, caller, [&] { return delay->second.is_over; });
+  delays_.erase(delay);
   return waited;
 }
 
@@ -313,30 +312,30 @@ Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectName& nam
   const std::shared_ptr<ObjectLocks> object = locks_of(name);
   if (object->locks.covers(wanted)) return {};
   object->locks.wait_for(wanted);
-  Status waited = wait(guard, *object->changed, caller, [&] { return !object->is_revoking; });
+  Status waited = wait(guard, *object->changed, caller,
+                       [&] { return !object->is_revoking && object->locks.is_next(wanted); });
   if (!waited || object->locks.covers(wanted)) {
     object->locks.give_up(wanted);
+    object->changed->notify_all();
     return waited;
   }
   const std::vector<NodeObject> holders = call_back(name, *object, wanted);
-  if (holders.empty()) {  // the server answers at once, and meanwhile serves other nodes
-    object->locks.grant(wanted);
-    counters_.count_grant(wanted.node, name.ost);
-    return wait_for_lock_messages(guard, caller, 2);
+  if (!holders.empty()) {
+    object->is_revoking = true;
+    waited = write_back(guard, caller, holders);
+    // Request and reply, callbacks to all holders at once, and replies.
+    if (waited) waited = wait_for_lock_messages(guard, caller, 4);
+    object->is_revoking = false;
   }
-  object->is_revoking = true;
-  waited = write_back(guard, caller, holders);
-  // Request and reply, callbacks to all holders at once, and replies.
-  if (waited) waited = wait_for_lock_messages(guard, caller, 4);
   if (waited) {
     object->locks.grant(wanted);
     counters_.count_grant(wanted.node, name.ost);
   } else {
     object->locks.give_up(wanted);
   }
-  object->is_revoking = false;
   object->changed->notify_all();
-  return waited;
+  // Without callbacks the server answers at once, and meanwhile serves other nodes.
+  return holders.empty() ? wait_for_lock_messages(guard, caller, 2) : waited;
 }
 
 void CostModel::lock_ahead(std::int32_t node, std::span<const ObjectAccess> accesses) {

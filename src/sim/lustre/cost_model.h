@@ -188,6 +188,12 @@ class CostModel {
     bool is_revoking = false;  // a call waits for the holders of revoked locks to write back
     std::unique_ptr<Signal> changed;
   };
+  struct Delay {
+    explicit Delay(std::unique_ptr<Signal> signal) : ended(std::move(signal)) {}
+
+    bool is_over = false;
+    std::unique_ptr<Signal> ended;  // one for each delay: many calls may wait
+  };
 
   void settle();
   void set_alarm();
@@ -242,13 +248,12 @@ class CostModel {
   std::map<std::pair<std::int32_t, std::int32_t>, std::unique_ptr<Outbox>> outboxes_;
   std::map<Ticket, InFlight> in_flight_;
   std::map<ObjectName, std::shared_ptr<ObjectLocks>> locks_;
-  SimulatedTime deducted_ = 0;           // see deduct()
-  std::map<Ticket, bool> delays_;        // whether the delay is over
+  SimulatedTime deducted_ = 0;  // see deduct()
+  std::map<Ticket, Delay> delays_;
   std::vector<std::int64_t> evictions_;  // by node
   /// Nodes and objects of lost writes. As in Lustre's client, the first flush of the file on the
   /// node reports them, through whichever open file, or the first close.
   std::set<std::pair<std::int32_t, ObjectName>> losses_;
-  std::unique_ptr<Signal> delay_ended_;
   std::atomic<bool> stopped_ = false;
   std::unique_ptr<Alarm> alarm_;  // completes requests on time even if no call does
 };

@@ -20,11 +20,24 @@ bool contains(const Extent& outer, const Extent& inner) {
 
 }  // namespace
 
+/// The requests before `wanted`; all if it does not wait.
+std::span<const ExtentLocks::Lock> ExtentLocks::waiting_before(const Lock& wanted) const {
+  return {waiting_.begin(), std::ranges::find(waiting_, wanted)};
+}
+
 bool ExtentLocks::covers(const Lock& wanted) const {
+  const std::span<const Lock> before = waiting_before(wanted);
   return std::ranges::any_of(granted_, [&](const Lock& lock) {
     return lock.node == wanted.node && (lock.exclusive || !wanted.exclusive) &&
-           contains(lock.extent, wanted.extent);
+           contains(lock.extent, wanted.extent) &&
+           std::ranges::none_of(before,
+                                [&](const Lock& other) { return are_in_conflict(lock, other); });
   });
+}
+
+bool ExtentLocks::is_next(const Lock& wanted) const {
+  return std::ranges::none_of(waiting_before(wanted),
+                              [&](const Lock& other) { return are_in_conflict(other, wanted); });
 }
 
 bool ExtentLocks::conflicts(const Lock& wanted) const {

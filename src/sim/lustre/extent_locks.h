@@ -4,6 +4,7 @@
 #define NACRE_SIM_LUSTRE_EXTENT_LOCKS_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/extent.h"
@@ -25,8 +26,11 @@ class ExtentLocks {
 
     friend bool operator==(const Lock&, const Lock&) = default;
   };
-  /// Whether the node already holds a sufficient lock.
+  /// Whether the node already holds a sufficient lock that no other node waits for: Lustre's server
+  /// tells a client with the lock itself that others wait, and the client uses it for one access.
   [[nodiscard]] bool covers(const Lock& wanted) const;
+  /// Whether no request that conflicts waited before `wanted`, which waits.
+  [[nodiscard]] bool is_next(const Lock& wanted) const;
   /// Whether another node holds or waits for a lock that conflicts.
   [[nodiscard]] bool conflicts(const Lock& wanted) const;
   /// Adds a waiting request, which limits the locks of other nodes until grant() or give_up().
@@ -42,11 +46,12 @@ class ExtentLocks {
   void drop(std::int32_t node);
 
  private:
+  [[nodiscard]] std::span<const Lock> waiting_before(const Lock& wanted) const;
   [[nodiscard]] Extent widened(const Lock& wanted) const;
 
   bool wide_;
   std::vector<Lock> granted_;
-  std::vector<Lock> waiting_;
+  std::vector<Lock> waiting_;  // in the order in which they came
 };
 
 }  // namespace nacre::sim

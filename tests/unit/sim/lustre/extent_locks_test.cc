@@ -60,6 +60,29 @@ TEST_CASE("ranges for which other nodes wait bound a granted lock") {
   CHECK(locks.covers(writes(1, 400, 1000)));
 }
 
+TEST_CASE("a lock that another node waits for serves no further access") {
+  ExtentLocks locks(true);
+  CHECK(take(locks, writes(0, 0, 100)).empty());
+  const ExtentLocks::Lock waits = writes(1, 500, 100);
+  locks.wait_for(waits);
+  CHECK_FALSE(locks.covers(writes(0, 0, 100)));
+  locks.give_up(waits);
+  CHECK(locks.covers(writes(0, 0, 100)));
+}
+
+TEST_CASE("requests that conflict are next in the order in which they came") {
+  ExtentLocks locks(true);
+  const ExtentLocks::Lock first = writes(0, 0, 100);
+  const ExtentLocks::Lock second = reads(1, 50, 100);
+  const ExtentLocks::Lock apart = writes(2, 200, 100);
+  for (const ExtentLocks::Lock& lock : {first, second, apart}) locks.wait_for(lock);
+  CHECK(locks.is_next(first));
+  CHECK_FALSE(locks.is_next(second));
+  CHECK(locks.is_next(apart));
+  locks.grant(first);
+  CHECK(locks.is_next(second));
+}
+
 TEST_CASE("narrow locks have the requested range, and adjacent locks merge") {
   ExtentLocks locks(false);
   CHECK(take(locks, writes(0, 100, 100)).empty());

@@ -223,9 +223,12 @@ class FileSystem::File final : public store::StoreFile {
                                           : 0;
     const SimulatedTime length = call_ns + std::llround(transfer);
     Scheduler& scheduler = system_.scheduler_;
-    scheduler.sleep_until(system_.cores_ != nullptr
-                              ? system_.cores_->occupy(scheduler.now(), length)
-                              : scheduler.now() + length);
+    const SimulatedTime end = system_.cores_ != nullptr
+                                  ? system_.cores_->occupy(scheduler.now(), length)
+                                  : scheduler.now() + length;
+    // On any machine a call takes some time, in which its node may have to give up a lock.
+    constexpr SimulatedTime shortest_call = 1'000;
+    scheduler.sleep_until(std::max(end, scheduler.now() + shortest_call));
   }
   FileSystem& system_;
   Opened opened_;

@@ -57,6 +57,8 @@ struct World {
   }
 };
 
+constexpr SimulatedTime shortest_call = 1'000;
+
 void write(store::StoreFile& file, std::int64_t offset, std::int64_t size) {
   const Bytes bytes(static_cast<std::size_t>(size), std::byte{1});
   const store::WritePiece piece{bytes.data(), size};
@@ -83,7 +85,7 @@ void read(store::StoreFile& file, std::int64_t offset, std::int64_t size) {
 TEST_CASE("a flushed write takes the latency of its OST and the time of its bytes") {
   World world(slow_machine());
   const auto ends = world.run({[](store::StoreFile& file) { write_through(file, 0, 1'000); }});
-  CHECK(ends[0] == 6'000);
+  CHECK(ends[0] == 6'000 + shortest_call);
 }
 
 TEST_CASE("the client's part of a write takes time before the servers' part") {
@@ -112,7 +114,7 @@ TEST_CASE("calls on nodes that one computer emulates wait for one of its cores")
 
 TEST_CASE("a write stays in the cache of its node") {
   World world(slow_machine());
-  CHECK(world.run({[](store::StoreFile& file) { write(file, 0, 1'000); }})[0] == 0);
+  CHECK(world.run({[](store::StoreFile& file) { write(file, 0, 1'000); }})[0] == shortest_call);
 }
 
 TEST_CASE("a read of the longest request leaves bytes on the way, unless the file ends there") {
@@ -131,8 +133,8 @@ TEST_CASE("a read of the longest request leaves bytes on the way, unless the fil
       reads.push_back(world.scheduler.now() - begin);
     }
   }});
-  CHECK(reads[0] == 5'000 + longest / 2);
-  CHECK(reads[0] + reads[1] == 5'000 + 2 * longest);
+  CHECK(reads[0] == shortest_call + 5'000 + longest / 2);
+  CHECK(reads[0] + reads[1] == shortest_call + 5'000 + 2 * longest);
 }
 
 TEST_CASE("two nodes that write to one OST wait for each other, to two OSTs not") {
@@ -146,8 +148,8 @@ TEST_CASE("two nodes that write to one OST wait for each other, to two OSTs not"
     const auto ends =
         world.run({[](store::StoreFile& file) { write_through(file, 0, 50'000); },
                    [&](store::StoreFile& file) { write_through(file, offset, 50'000); }});
-    CHECK(ends[0] == 55'000);
-    CHECK(ends[1] == (same ? 105'000 : 55'000));
+    CHECK(ends[0] == 55'000 + shortest_call);
+    CHECK(ends[1] == (same ? 105'000 : 55'000) + shortest_call);
   }
 }
 
@@ -161,13 +163,14 @@ TEST_CASE(
                                  world.scheduler.sleep(100'000);
                                  write(file, 0, 1'000);
                                }});
-  CHECK(ends[0] == 20'000);                    // request and reply
-  CHECK(ends[1] == 100'000 + 6'000 + 40'000);  // the write-back, and four messages
+  CHECK(ends[0] == shortest_call + 20'000);  // request and reply
+  // The write-back, and four messages.
+  CHECK(ends[1] == 100'000 + shortest_call + 6'000 + 40'000);
 }
 
 TEST_CASE("the writers of a node to one file take turns if the machine says so") {
   machine::Machine machine = slow_machine();
-  machine.write_call_ns = 100;
+  machine.write_call_ns = 2'000;
   for (const std::int64_t one_writer : {0, 1}) {
     machine.one_writer = one_writer;
     World world(machine);
@@ -180,7 +183,7 @@ TEST_CASE("the writers of a node to one file take turns if the machine says so")
       });
     }
     CHECK(world.scheduler.run(forever));
-    CHECK(world.scheduler.now() >= (one_writer != 0 ? 300 : 100));
+    CHECK(world.scheduler.now() >= (one_writer != 0 ? 6'000 : 2'000));
     CHECK(world.files.contents("f").value() == Bytes(10, std::byte{1}));
   }
 }
@@ -190,7 +193,7 @@ TEST_CASE("files of a machine without layouts are those of one computer") {
   machine.ost = {};
   machine.ost_latency_us = 0;
   machine.stripe_count = 0;
-  machine.write_call_ns = 100;
+  machine.write_call_ns = 2'000;
   machine.one_writer = 1;
   World world(machine);
   world.scheduler.start("process", [&] {
@@ -208,10 +211,11 @@ TEST_CASE("files of a machine without layouts are those of one computer") {
     write(file, 0, 3 << 20);
     read(file, 0, 3 << 20);
   };
-  const std::vector<std::function<void(store::StoreFile&)>> writes(2, write_to_any);
-  CHECK(World(machine).run(writes) == std::vector<SimulatedTime>{100, 100});
+  const std::vector<std::function<void(store::StoreFile&)>> calls(2, write_to_any);
+  const SimulatedTime end = 2'000 + shortest_call;  // the read's
+  CHECK(World(machine).run(calls) == std::vector<SimulatedTime>{end, end});
   machine.one_computer = 1;
-  CHECK(World(machine).run(writes) == std::vector<SimulatedTime>{100, 200});
+  CHECK(World(machine).run(calls) == std::vector<SimulatedTime>{end, end + 2'000});
 }
 
 TEST_CASE("a byte-range lock excludes other opens until it is released") {

@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -14,6 +17,7 @@
 
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
@@ -49,7 +53,9 @@ constexpr SimulatedTime delay_length = 1'000'000;
 /// Flag of open(2): the file gets no layout yet. Lustre's O_LOV_DELAY_CREATE also contains
 /// O_NOCTTY, which FUSE drops.
 constexpr int delay_layout = FASYNC;
-constexpr unsigned server_threads_max = 64;
+/// Each call that waits, for a lock or a hung OST, keeps one; others must get through meanwhile.
+constexpr unsigned server_threads_max = 4096;
+constexpr Extent whole_file{0, std::numeric_limits<std::int64_t>::max()};
 constexpr unsigned get_ost_count = _IOR('f', 168, long);  // LL_IOC_GETOBDCOUNT
 
 FuseMount& mount_of(fuse_req_t request) {
@@ -84,7 +90,7 @@ fuse_entry_param entry_of(fuse_req_t request, const struct stat& about) {
 
 /// `about` with the size that this mount's node sees.
 struct stat seen_by_node(fuse_req_t request, struct stat about) {
-  const Result<StripedFile*> data = names_of(request).data(about.st_ino);
+  const Result<std::shared_ptr<StripedFile>> data = names_of(request).data(about.st_ino);
   if (data) about.st_size = (*data)->locks().seen_size(mount_of(request).node(), about.st_size);
   return about;
 }
@@ -106,6 +112,30 @@ Maker maker_of(fuse_req_t request, mode_t mode) {
   return {context->uid, context->gid, mode & ~context->umask};
 }
 
+/// An open file of the kernel.
+class Handle {
+ public:
+  explicit Handle(std::unique_ptr<NodeFile> file) : file_(std::move(file)) {}
+  [[nodiscard]] NodeFile& file() { return *file_; }
+  /// Notes who asked for byte-range locks. The kernel tells of no release of the locks of an open
+  /// file description (F_OFD_SETLK) that is closed, for example because its process was killed.
+  void note_lock_owner(std::uint64_t owner) {
+    const std::lock_guard guard(mutex_);
+    lock_owners_.insert(owner);
+  }
+  void forget_lock_owner(std::uint64_t owner) {
+    const std::lock_guard guard(mutex_);
+    lock_owners_.erase(owner);
+  }
+  /// Of locks that no flush has released.
+  [[nodiscard]] const std::set<std::uint64_t>& lock_owners() const { return lock_owners_; }
+
+ private:
+  std::unique_ptr<NodeFile> file_;
+  std::mutex mutex_;
+  std::set<std::uint64_t> lock_owners_;
+};
+
 /// Opens a file with direct_io: the kernel does not cache its data.
 Status begin_open(fuse_req_t request, InodeNumber number, fuse_file_info& file) {
   const FuseMount& mount = mount_of(request);
@@ -115,13 +145,16 @@ Status begin_open(fuse_req_t request, InodeNumber number, fuse_file_info& file) 
       NodeFile::open(mount.names(), {number, mount.node(), writes, direct});
   if (!opened) return std::move(opened).error();
   file.direct_io = 1;
-  file.fh = reinterpret_cast<std::uint64_t>(opened->release());  // NOLINT: the kernel stores it
+  auto handle = std::make_unique<Handle>(std::move(*opened));
+  file.fh = reinterpret_cast<std::uint64_t>(handle.release());  // NOLINT: the kernel stores it
   return {};
 }
 
-NodeFile* opened_in(const fuse_file_info& file) {
-  return reinterpret_cast<NodeFile*>(file.fh);  // NOLINT: from begin_open
+Handle* handle_in(const fuse_file_info& file) {
+  return reinterpret_cast<Handle*>(file.fh);  // NOLINT: from begin_open
 }
+
+NodeFile* opened_in(const fuse_file_info& file) { return &handle_in(file)->file(); }
 
 /// Whether the caller received a signal, or the testbed stops.
 bool is_interrupted(fuse_req_t request) {
@@ -134,15 +167,17 @@ IsInterrupted interruption_of(fuse_req_t request) {
 
 /// NodeLocks::believe_size() for this mount's node.
 void believe_size(fuse_req_t request, InodeNumber number, std::int64_t size) {
-  const Result<StripedFile*> data = names_of(request).data(number);
+  const Result<std::shared_ptr<StripedFile>> data = names_of(request).data(number);
   if (data) (*data)->locks().believe_size(mount_of(request).node(), size);
 }
 
 // ---- names ----
 
 void init(void* /*mount*/, fuse_conn_info* connection) {
-  connection->want |= connection->capable & (FUSE_CAP_POSIX_LOCKS | FUSE_CAP_DONT_MASK);
-  connection->want &= ~(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ);
+  connection->want |=
+      connection->capable & (FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_DONT_MASK);
+  // Without atomic O_TRUNC the kernel truncates by setattr before it opens.
+  connection->want &= ~(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ | FUSE_CAP_ATOMIC_O_TRUNC);
   connection->max_write = checked_cast<unsigned>(kernel_request_bytes_max);
 }
 
@@ -300,7 +335,7 @@ Status change_locks(fuse_req_t request, std::string_view name, std::string_view 
   const std::optional<std::vector<std::int64_t>> numbers = parse_numbers(value);
   if (!numbers || numbers->size() < 2 || numbers->front() < 0) return refused(EINVAL);
   const std::span<const std::int64_t> words = std::span(*numbers).subspan(1);
-  const Result<StripedFile*> file =
+  const Result<std::shared_ptr<StripedFile>> file =
       names_of(request).data(checked_cast<InodeNumber>(numbers->front()));
   if (!file) return file.error();
   if (name == lock_ahead_attribute) {
@@ -404,27 +439,38 @@ Status layout_for(fuse_req_t request, InodeNumber number, int flags) {
   return names_of(request).give_layout(number, (flags & O_APPEND) != 0);
 }
 
+/// Gives a file its layout, if it gets one now, and opens it.
+Status open_file(fuse_req_t request, InodeNumber number, int layout_flags, fuse_file_info& file) {
+  Status given = layout_for(request, number, layout_flags);
+  return given ? begin_open(request, number, file) : given;
+}
+
 void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
             fuse_file_info* file) {
-  const Result<struct stat> made =
+  Result<struct stat> found =
       names_of(request).make(parent, name, maker_of(request, S_IFREG | mode));
-  if (!made) return reply(request, made.error());
-  // A new file gets a layout even if it is opened for reading only.
-  const int flags = (file->flags & ~O_ACCMODE) | O_WRONLY;
-  if (Status given = layout_for(request, made->st_ino, flags); !given) return reply(request, given);
-  if (Status opened = begin_open(request, made->st_ino, *file); !opened) {
+  int layout_flags = (file->flags & ~O_ACCMODE) | O_WRONLY;  // also if opened for reading only
+  const bool exists = !found && found.error().system_errno == EEXIST;
+  if (exists && (file->flags & O_EXCL) == 0) {  // another node has just created it
+    found = names_of(request).lookup(parent, name);
+    layout_flags = file->flags;
+    if (found && (file->flags & O_TRUNC) != 0) {  // which the kernel holds to be done
+      static_cast<void>(names_of(request).change(found->st_ino, {.size = 0}));
+    }
+  }
+  if (!found) return reply(request, found.error());
+  if (Status opened = open_file(request, found->st_ino, layout_flags, *file); !opened) {
+    names_of(request).forget(found->st_ino, 1);
     return reply(request, opened);
   }
-  const fuse_entry_param entry = entry_of(request, *made);
+  const fuse_entry_param entry = entry_of(request, seen_by_node(request, *found));
   fuse_reply_create(request, &entry, file);
 }
 
 void open(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file) {
-  if (Status given = layout_for(request, inode_of(node_id), file->flags); !given) {
-    return reply(request, given);
-  }
-  if (Status opened = begin_open(request, inode_of(node_id), *file); !opened)
+  if (Status opened = open_file(request, inode_of(node_id), file->flags, *file); !opened) {
     return reply(request, opened);
+  }
   fuse_reply_open(request, file);
 }
 
@@ -460,10 +506,10 @@ void write(fuse_req_t request, fuse_ino_t node_id, const char* from, std::size_t
 
 void flush(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file) {
   // close(2) of any descriptor releases the process's locks on the file.
-  const Extent all{0, std::numeric_limits<std::int64_t>::max()};
+  handle_in(*file)->forget_lock_owner(file->lock_owner);
   names_of(request)
       .locks(inode_of(node_id))
-      .release({mount_of(request).node(), file->lock_owner}, all);
+      .release({mount_of(request).node(), file->lock_owner}, whole_file);
   reply(request, opened_in(*file)->finish(interruption_of(request)));
 }
 
@@ -471,11 +517,6 @@ void fsync(fuse_req_t request, fuse_ino_t /*node_id*/, int /*data_only*/, fuse_f
   NodeFile& opened = *opened_in(*file);
   const Status flushed = opened.flush(interruption_of(request));
   reply(request, flushed ? opened.data().sync() : flushed);
-}
-
-void release(fuse_req_t request, fuse_ino_t /*node_id*/, fuse_file_info* file) {
-  const std::unique_ptr<NodeFile> closed(opened_in(*file));
-  fuse_reply_err(request, 0);
 }
 
 // NOLINTNEXTLINE(readability-function-size): FUSE's parameters
@@ -515,17 +556,47 @@ void getlk(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file, struct 
   fuse_reply_lock(request, &answer);
 }
 
-void setlk(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file, struct flock* wanted,
-           int sleeps) {
-  RangeLocks& locks = names_of(request).locks(inode_of(node_id));
-  const RangeLock lock = lock_of(request, *file, *wanted);
-  if (wanted->l_type == F_UNLCK) {
+/// Acquires or releases (F_UNLCK) a lock, and replies.
+void change_lock(fuse_req_t request, RangeLocks& locks, const RangeLock& lock, bool releases,
+                 bool sleeps) {
+  if (releases) {
     locks.release(lock.owner, lock.range);
     fuse_reply_err(request, 0);
     return;
   }
-  const bool taken = locks.take(lock, sleeps != 0, [&] { return is_interrupted(request); });
-  fuse_reply_err(request, taken ? 0 : (sleeps != 0 ? EINTR : EAGAIN));
+  const bool taken = locks.take(lock, sleeps, [&] { return is_interrupted(request); });
+  fuse_reply_err(request, taken ? 0 : (sleeps ? EINTR : EAGAIN));
+}
+
+void setlk(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file, struct flock* wanted,
+           int sleeps) {
+  handle_in(*file)->note_lock_owner(file->lock_owner);
+  change_lock(request, names_of(request).locks(inode_of(node_id)), lock_of(request, *file, *wanted),
+              wanted->l_type == F_UNLCK, sleeps != 0);
+}
+
+void flock(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file, int operation) {
+  RangeLocks& locks = names_of(request).whole_file_locks(inode_of(node_id));
+  const LockOwner owner{mount_of(request).node(), file->lock_owner};
+  const bool releases = (operation & LOCK_UN) != 0;
+  if (!releases)
+    locks.release(owner, whole_file);  // first, as Linux: the new lock may have to wait
+  change_lock(request, locks, {owner, whole_file, (operation & LOCK_EX) != 0}, releases,
+              (operation & LOCK_NB) == 0);
+}
+
+void release(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file) {
+  const std::unique_ptr<Handle> closed(handle_in(*file));
+  Namespace& names = names_of(request);
+  const InodeNumber number = inode_of(node_id);
+  const int node = mount_of(request).node();
+  for (const std::uint64_t owner : closed->lock_owners()) {
+    names.locks(number).release({node, owner}, whole_file);
+  }
+  if (file->flock_release != 0) {
+    names.whole_file_locks(number).release({node, file->lock_owner}, whole_file);
+  }
+  fuse_reply_err(request, 0);
 }
 
 fuse_lowlevel_ops operations() {
@@ -561,6 +632,7 @@ fuse_lowlevel_ops operations() {
   table.fallocate = fallocate;
   table.getlk = getlk;
   table.setlk = setlk;
+  table.flock = flock;
   return table;
 }
 

@@ -46,7 +46,7 @@ void migrate(sim::Job& job, const Intrusion& intrusion, const std::string& path)
   const std::unique_ptr<sim::OpenHandle> handle = job.files().costs().open(intrusion.node, false);
   for (int i = 0; i < attempts; ++i) {
     const auto file = opened(job, intrusion, path);  // the file stays if a rank deletes its name
-    const Result<sim::StripedFile*> data = job.files().data(path);
+    const Result<std::shared_ptr<sim::StripedFile>> data = job.files().data(path);
     if (file == nullptr || !data) return;
     const Status moved =
         (*data)->migrate({handle.get()}, plan::parse_stripe_options(intrusion.layout).value());

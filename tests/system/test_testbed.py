@@ -13,6 +13,7 @@ import os
 import signal
 import struct
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -165,6 +166,59 @@ def test_file_locks_work_between_nodes(nodes: list[Path]) -> None:
     fcntl.lockf(files[0], fcntl.LOCK_UN, 100, 0)
     fcntl.lockf(files[1], fcntl.LOCK_EX, 1, 50)
     for file in files:
+        os.close(file)
+
+
+def test_a_file_opened_with_o_trunc_is_empty_on_all_nodes(nodes: list[Path]) -> None:
+    path = nodes[0] / "f"
+    file = delay_create(path)
+    os.setxattr(file, LAYOUT, plain(count=2, first=1))
+    os.write(file, b"x" * 100)
+    os.close(file)
+    layout = os.getxattr(path, LAYOUT)
+    path.write_bytes(b"y" * 10)
+    assert [(node / "f").read_bytes() for node in nodes] == [b"y" * 10] * 2
+    assert os.getxattr(path, LAYOUT) == layout
+
+
+def test_all_opens_that_create_a_file_at_the_same_time_succeed(nodes: list[Path]) -> None:
+    together = threading.Barrier(4)
+
+    def open_all(number: int) -> None:
+        for i in range(50):
+            together.wait(timeout=600)
+            os.close(os.open(nodes[number % 2] / f"f{i}", os.O_RDWR | os.O_CREAT))
+
+    with concurrent.futures.ThreadPoolExecutor() as others:
+        list(others.map(open_all, range(4)))
+    assert len(list(nodes[0].iterdir())) == 50
+
+
+def test_locks_of_an_open_file_end_when_it_is_closed(nodes: list[Path]) -> None:
+    """F_OFD_SETLK, as Nacre's: the kernel does not tell FUSE of their end."""
+    (nodes[0] / "f").touch()
+    lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 10, 0)
+    first, other = (os.open(node / "f", os.O_RDWR) for node in nodes)
+    fcntl.fcntl(first, fcntl.F_OFD_SETLK, lock)
+    assert fails_with(errno.EAGAIN, fcntl.fcntl, other, fcntl.F_OFD_SETLK, lock)
+    os.close(first)
+    fcntl.fcntl(other, fcntl.F_OFD_SETLKW, lock)
+    os.close(other)
+
+
+def test_flock_excludes_other_opens_on_all_nodes(nodes: list[Path]) -> None:
+    (nodes[0] / "f").touch()
+    first, same, other = (os.open(node / "f", os.O_RDWR) for node in (nodes[0], nodes[0], nodes[1]))
+    fcntl.flock(first, fcntl.LOCK_EX)
+    for file in (same, other):
+        assert fails_with(errno.EAGAIN, fcntl.flock, file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    fcntl.lockf(other, fcntl.LOCK_EX | fcntl.LOCK_NB)  # another kind of lock
+    fcntl.flock(first, fcntl.LOCK_SH)
+    fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    os.close(first)
+    fcntl.flock(other, fcntl.LOCK_UN)
+    fcntl.flock(same, fcntl.LOCK_EX)
+    for file in (same, other):
         os.close(file)
 
 

@@ -340,14 +340,14 @@ FileSystem::Turn& FileSystem::turn_of(InodeNumber file, std::int32_t node) {
   return turns_.try_emplace({file, kernel}, scheduler_).first->second;
 }
 
-Result<StripedFile*> FileSystem::data(const std::string& path) {
+Result<std::shared_ptr<StripedFile>> FileSystem::data(const std::string& path) {
   const Result<InodeNumber> found = find(path);
   if (!found) return found.error();
   return names_.data(*found);
 }
 
 Result<std::vector<std::byte>> FileSystem::contents(const std::string& path) {
-  const Result<StripedFile*> file = data(path);
+  const Result<std::shared_ptr<StripedFile>> file = data(path);
   if (!file) return file.error();
   std::vector<std::byte> bytes(checked_cast<std::size_t>((*file)->size()));
   const Result<std::size_t> got = (*file)->read(bytes, 0);

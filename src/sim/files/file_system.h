@@ -51,7 +51,7 @@ class FileSystem {
   /// Sets the fault of an OST, or evicts a node.
   [[nodiscard]] Status order(const FaultOrder& fault) { return names_.order(fault); }
   /// The data of a file, without the time that accesses take. no_such_file if it does not exist.
-  [[nodiscard]] Result<StripedFile*> data(const std::string& path);
+  [[nodiscard]] Result<std::shared_ptr<StripedFile>> data(const std::string& path);
   /// All bytes of a file; no_such_file if it does not exist. Takes no time.
   [[nodiscard]] Result<std::vector<std::byte>> contents(const std::string& path);
 

@@ -30,7 +30,10 @@ timespec now() {
 
 struct Namespace::Inode {
   Inode(Striping& striping, InodeNumber inode_number)
-      : number(inode_number), data(striping, inode_number), locks(striping.timing) {}
+      : number(inode_number),
+        data(striping, inode_number),
+        locks(striping.timing),
+        whole_file_locks(striping.timing) {}
 
   InodeNumber number;
   mode_t mode = 0;
@@ -50,6 +53,7 @@ struct Namespace::Inode {
   std::map<std::string, std::vector<std::byte>> attributes;
   StripedFile data;
   RangeLocks locks;
+  RangeLocks whole_file_locks;
 
   [[nodiscard]] bool is_directory() const { return S_ISDIR(mode); }
   void touch() { modified = changed = now(); }
@@ -386,14 +390,14 @@ void Namespace::close(InodeNumber number, const Opening& opening) {
   drop_if_unused(inode);
 }
 
-Result<StripedFile*> Namespace::data(InodeNumber number) {
+Result<std::shared_ptr<StripedFile>> Namespace::data(InodeNumber number) {
   const std::lock_guard guard(mutex_);
   const auto found = inodes_.find(number);
   if (found == inodes_.end()) return refused(ENOENT);
-  Inode& inode = *found->second;
-  if (inode.is_directory()) return refused(EISDIR);
-  if (!S_ISREG(inode.mode)) return refused(EINVAL);
-  return &inode.data;
+  const Pointer& inode = found->second;
+  if (inode->is_directory()) return refused(EISDIR);
+  if (!S_ISREG(inode->mode)) return refused(EINVAL);
+  return std::shared_ptr<StripedFile>(inode, &inode->data);
 }
 
 plan::Layout Namespace::default_for(const Inode& file) const {
@@ -422,6 +426,11 @@ void Namespace::mark_modified(InodeNumber number) {
 RangeLocks& Namespace::locks(InodeNumber number) {
   const std::lock_guard guard(mutex_);
   return find(number)->locks;
+}
+
+RangeLocks& Namespace::whole_file_locks(InodeNumber number) {
+  const std::lock_guard guard(mutex_);
+  return find(number)->whole_file_locks;
 }
 
 Status Namespace::order(const FaultOrder& order) { return striping_.order(order); }

@@ -110,14 +110,17 @@ class Namespace {
   /// Whether the node has the file open for writing. Lustre's client then does not inform the
   /// server of another open for writing.
   [[nodiscard]] bool is_written_on(InodeNumber number, std::int32_t node);
-  /// The data of a regular file. ENOENT, EISDIR for a directory, EINVAL for other inodes.
-  [[nodiscard]] Result<StripedFile*> data(InodeNumber number);
+  /// The data of a regular file, which keep its inode. ENOENT, EISDIR for a directory, EINVAL for
+  /// other inodes.
+  [[nodiscard]] Result<std::shared_ptr<StripedFile>> data(InodeNumber number);
   /// Sets the layout of a file without a layout: one stripe if `one_stripe`, else the default
   /// layout of its directory or of the root.
   [[nodiscard]] Status give_layout(InodeNumber number, bool one_stripe);
   /// Updates the times of a file after a write.
   void mark_modified(InodeNumber number);
   [[nodiscard]] RangeLocks& locks(InodeNumber number);
+  /// Those of flock(2), which exclude no other locks.
+  [[nodiscard]] RangeLocks& whole_file_locks(InodeNumber number);
   [[nodiscard]] const StripingDefaults& defaults() const { return striping_.defaults; }
   [[nodiscard]] CostModel& costs() { return striping_.costs; }
   /// Injects a fault into the OSTs and locks, or clears it.

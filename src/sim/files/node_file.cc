@@ -12,7 +12,7 @@
 namespace nacre::sim {
 
 Result<std::unique_ptr<NodeFile>> NodeFile::open(Namespace& names, const Opening& opening) {
-  const Result<StripedFile*> data = names.data(opening.number);
+  const Result<std::shared_ptr<StripedFile>> data = names.data(opening.number);
   if (!data) return data.error();
   Status opened = names.open(opening.number, {opening.node, opening.writes});
   if (!opened) return std::move(opened).error();

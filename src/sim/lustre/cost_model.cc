@@ -514,7 +514,11 @@ Status CostModel::evict(std::int32_t node) {
     if (lost) lost = std::move(erased);
   };
   ++evictions_[static_cast<std::size_t>(node)];
-  for (const auto& [object, locks] : locks_) locks->locks.drop(node);
+  for (const auto& [object, locks] : locks_) {
+    locks->locks.drop(node);
+    locks->changed->notify_all();  // the node's waiting calls fail
+  }
+  for (const auto& [ticket, delay] : delays_) delay.ended->notify_all();
   for (const auto& [ticket, one] : in_flight_) {
     if (one.rpc.node != node) continue;
     lose_all(one.object, one.extents);

@@ -27,6 +27,7 @@ bool RangeLocks::take(const RangeLock& wanted, bool waits,
   }
   remove_range(wanted.owner, wanted.range);
   held_.push_back(wanted);
+  released_->notify_all();  // it may replace a lock that excluded more
   return true;
 }
 

@@ -1,4 +1,4 @@
-// RangeLocks: the advisory byte-range locks (fcntl) of all nodes on one file.
+// RangeLocks: the advisory locks of all nodes on one file, of fcntl(2) or of flock(2).
 #ifndef NACRE_SIM_LUSTRE_RANGE_LOCKS_H_
 #define NACRE_SIM_LUSTRE_RANGE_LOCKS_H_
 
@@ -14,7 +14,7 @@
 
 namespace nacre::sim {
 
-/// A lock owner of a node, usually a process, as the node's kernel identifies it.
+/// A lock owner of a node, a process or an open file, as the node's kernel identifies it.
 struct LockOwner {
   int node = 0;
   std::uint64_t process = 0;

@@ -4,6 +4,7 @@ import unittest
 
 from nacre_bench.errors import BenchError
 from nacre_bench.simulated.cases import all_cases, chosen_cases, settings_of
+from nacre_bench.simulated.run import on_one_computer
 from nacre_bench.simulated.text import shares, simulated_text
 
 PLAN = {"algorithm": "direct", "plans": 1}
@@ -39,6 +40,23 @@ class Cases(unittest.TestCase):
     def test_each_case_has_a_setting_for_each_kind_of_algorithm(self):
         labels = [setting.label for setting in settings_of(all_cases()[0])]
         self.assertEqual(labels, ["automatic", "direct", "two_phase", "dynamic_segmentation", "static_segmentation"])
+
+
+class Machine(unittest.TestCase):
+    def calls_of(self, wide: int, **clients: int) -> dict:
+        sections = {"nodes": {"count": 8}, "locks": {"latency_us": 200, "wide": wide}, "clients": clients}
+        found = on_one_computer(sections)
+        self.assertEqual(found["nodes"], {"count": 8, "one_computer": 1})
+        self.assertEqual(sections["nodes"], {"count": 8})
+        return found["clients"]
+
+    def test_locks_of_measured_writes_are_not_counted_twice(self):
+        self.assertEqual(self.calls_of(0, write_call_ns=425_000, read_call_ns=9_000)["write_call_ns"], 25_000)
+        self.assertEqual(self.calls_of(0, write_call_ns=300_000, read_call_ns=9_000)["write_call_ns"], 9_000)
+        self.assertEqual(self.calls_of(1, write_call_ns=30_000, read_call_ns=9_000)["write_call_ns"], 30_000)
+
+    def test_sections_that_the_machine_does_not_have_stay_away(self):
+        self.assertEqual(on_one_computer({"osts": {"count": 1}}), {"osts": {"count": 1}, "nodes": {"one_computer": 1}})
 
 
 class Text(unittest.TestCase):

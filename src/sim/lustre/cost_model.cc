@@ -69,10 +69,10 @@ void CostModel::end(const InFlight& ended) {
     }
   }
   if (ended.delays_callbacks) {
-    const auto requests = box.in_flight.find(ended.object);
-    if (--requests->second == 0) box.in_flight.erase(requests);
+    end_access(ended.rpc.node, ended.object);
+  } else {
+    box.changed->notify_all();
   }
-  box.changed->notify_all();
 }
 
 CostModel::Outbox& CostModel::outbox(std::int32_t node, std::int32_t ost) {
@@ -135,7 +135,7 @@ Ticket CostModel::send(std::int32_t node, const ObjectName& object, std::int64_t
   // are under other locks than the one that another node takes.
   const bool delays_callbacks = direction == plan::Direction::write || machine_.wide_locks != 0;
   in_flight_[ticket] = {rpc, object, {}, delays_callbacks};
-  if (delays_callbacks) ++outbox(node, object.ost).in_flight[object];
+  if (delays_callbacks) begin_access(node, object);
   counters_.count_request(rpc, direction);
   set_alarm();
   return ticket;
@@ -270,23 +270,26 @@ Status CostModel::access_osts(Guard& guard, const Caller& caller, const FileRequ
 /// Makes nodes write back their cached data of objects, concurrently, and waits for completion.
 Status CostModel::write_back(Guard& guard, const Caller& caller,
                              std::span<const NodeObject> node_objects) {
-  for (const auto& [node, object] : node_objects) {
-    Outbox& box = outbox(node, object.ost);
-    if (box.object == object) send_unsent(box, node);
-  }
-  for (const NodeObject& node_object : node_objects) {
-    Outbox& box = outbox(node_object.node, node_object.object.ost);
-    const auto is_written = [&] { return !box.in_flight.contains(node_object.object); };
-    if (Status waited = wait(guard, *box.changed, caller, is_written); !waited) return waited;
+  const auto is_written = [&](const NodeObject& one) {
+    Outbox& box = outbox(one.node, one.object.ost);
+    if (box.object == one.object) send_unsent(box, one.node);  // also of accesses that end later
+    return !box.in_flight.contains(one.object);
+  };
+  for (const NodeObject& one : node_objects) static_cast<void>(is_written(one));
+  for (const NodeObject& one : node_objects) {
+    Signal& changed = *outbox(one.node, one.object.ost).changed;
+    if (Status waited = wait(guard, changed, caller, [&] { return is_written(one); }); !waited) {
+      return waited;
+    }
   }
   return {};
 }
 
-/// Revokes the locks that conflict with `wanted`. Returns their holders, which must write back.
+/// Calls back the locks that conflict. Returns their holders, which must write back.
 std::vector<CostModel::NodeObject> CostModel::call_back(const ObjectName& name, ObjectLocks& object,
-                                                        const ExtentLocks::Lock& wanted) {
+                                                        const LockRequest& request) {
   std::vector<NodeObject> holders;
-  for (const std::int32_t node : object.locks.call_back(wanted)) {
+  for (const std::int32_t node : object.locks.call_back(request.number, request.wanted)) {
     counters_.count_callback(node, name.ost);
     holders.push_back({node, name});
   }
@@ -295,7 +298,7 @@ std::vector<CostModel::NodeObject> CostModel::call_back(const ObjectName& name, 
 
 /// Waits for `count` lock messages that are sent one after the other.
 Status CostModel::wait_for_lock_messages(Guard& guard, const Caller& caller, std::int64_t count) {
-  const SimulatedTime length = count * machine_.lock_latency_us * microsecond - deducted_;
+  const SimulatedTime length = lock_messages(count) - deducted_;
   return length > 0 ? wait_for_delay(guard, caller, length) : Status();
 }
 
@@ -307,35 +310,73 @@ Status CostModel::wait_for_delay(Guard& guard, const Caller& caller, SimulatedTi
   return waited;
 }
 
-Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectName& name,
-                       const ExtentLocks::Lock& wanted) {
+/// Waits until the server grants `wanted`, unless the node has a lock that suffices. Returns the
+/// number of messages that the caller still has to wait for.
+Result<std::int64_t> CostModel::acquire(Guard& guard, const Caller& caller, const ObjectName& name,
+                                        const ExtentLocks::Lock& wanted) {
   const std::shared_ptr<ObjectLocks> object = locks_of(name);
-  if (object->locks.covers(wanted)) return {};
-  object->locks.wait_for(wanted);
-  Status waited = wait(guard, *object->changed, caller,
-                       [&] { return !object->is_revoking && object->locks.is_next(wanted); });
-  if (!waited || object->locks.covers(wanted)) {
-    object->locks.give_up(wanted);
-    object->changed->notify_all();
-    return waited;
+  ExtentLocks& locks = object->locks;
+  if (locks.covers(wanted)) return 0;
+  const std::uint64_t request = locks.number_request();
+  locks.wait_for(request, wanted);
+  Status waited = wait(guard, *object->changed, caller, [&] { return locks.is_next(request); });
+  const bool is_covered = waited.ok() && locks.covers(wanted);
+  // Without callbacks the server answers at once, and meanwhile serves other nodes.
+  const bool is_free = locks.is_free(wanted);
+  if (waited && !is_covered && !is_free) {
+    waited = call_back(guard, caller, name, {request, wanted});
   }
-  const std::vector<NodeObject> holders = call_back(name, *object, wanted);
-  if (!holders.empty()) {
-    object->is_revoking = true;
-    waited = write_back(guard, caller, holders);
-    // Request and reply, callbacks to all holders at once, and replies.
-    if (waited) waited = wait_for_lock_messages(guard, caller, 4);
-    object->is_revoking = false;
-  }
-  if (waited) {
-    object->locks.grant(wanted);
+  locks.give_up(request);
+  if (waited && !is_covered) {
+    locks.grant(wanted);
     counters_.count_grant(wanted.node, name.ost);
-  } else {
-    object->locks.give_up(wanted);
   }
   object->changed->notify_all();
-  // Without callbacks the server answers at once, and meanwhile serves other nodes.
-  return holders.empty() ? wait_for_lock_messages(guard, caller, 2) : waited;
+  if (!waited) return std::move(waited).error();
+  return is_covered || !is_free ? 0 : 2;
+}
+
+/// Waits until the holders of locks that conflict with the request have given them up. Until the
+/// callbacks arrive, they may use their locks.
+Status CostModel::call_back(Guard& guard, const Caller& caller, const ObjectName& name,
+                            const LockRequest& request) {
+  const std::shared_ptr<ObjectLocks> object = locks_of(name);
+  // The request, and callbacks to all holders at once.
+  Status waited = wait_for_delay(guard, caller, lock_messages(2));
+  if (!waited) return waited;
+  waited = write_back(guard, caller, call_back(name, *object, request));
+  object->locks.end_call_back(request.number);
+  object->changed->notify_all();
+  if (!waited) return waited;
+  // Others may have called back locks that conflict.
+  waited =
+      wait(guard, *object->changed, caller, [&] { return object->locks.is_free(request.wanted); });
+  return waited ? wait_for_lock_messages(guard, caller, 2) : waited;
+}
+
+/// acquire() with its messages. From the grant on, a cached write delays callbacks until
+/// end_access().
+Status CostModel::lock(Guard& guard, const Caller& caller, const ObjectName& name,
+                       const ExtentLocks::Lock& wanted) {
+  const Result<std::int64_t> messages_left = acquire(guard, caller, name, wanted);
+  if (!messages_left) return messages_left.error();
+  const bool is_cached = wanted.exclusive && !caller.handle->direct_;
+  if (is_cached) begin_access(wanted.node, name);
+  Status waited;
+  if (*messages_left > 0) waited = wait_for_lock_messages(guard, caller, *messages_left);
+  if (!waited && is_cached) end_access(wanted.node, name);
+  return waited;
+}
+
+void CostModel::begin_access(std::int32_t node, const ObjectName& object) {
+  ++outbox(node, object.ost).in_flight[object];
+}
+
+void CostModel::end_access(std::int32_t node, const ObjectName& object) {
+  Outbox& box = outbox(node, object.ost);
+  const auto accesses = box.in_flight.find(object);
+  if (--accesses->second == 0) box.in_flight.erase(accesses);
+  box.changed->notify_all();
 }
 
 void CostModel::lock_ahead(std::int32_t node, std::span<const ObjectAccess> accesses) {
@@ -344,8 +385,7 @@ void CostModel::lock_ahead(std::int32_t node, std::span<const ObjectAccess> acce
   for (const ObjectAccess& access : accesses) {
     const ExtentLocks::Lock wanted{node, access.extent, true, true};
     const std::shared_ptr<ObjectLocks> object = locks_of(access.object);
-    const bool is_denied = object->is_revoking || object->locks.conflicts(wanted);
-    if (is_denied || object->locks.covers(wanted)) continue;
+    if (object->locks.conflicts(wanted) || object->locks.covers(wanted)) continue;
     object->locks.grant(wanted);
     counters_.count_grant(node, access.object.ost);
   }
@@ -376,7 +416,9 @@ Status CostModel::write(const Caller& caller, const FileRequest& request) {
       return locked;
     }
     if (handle.direct_) continue;
-    if (Status cached = write_to_cache(guard, caller, access); !cached) return cached;
+    Status cached = write_to_cache(guard, caller, access);
+    if (request.locks != LockWish::none) end_access(handle.node_, access.object);
+    if (!cached) return cached;
   }
   if (handle.direct_) return access_osts(guard, caller, request, plan::Direction::write);
   settle();
@@ -401,11 +443,20 @@ Status CostModel::revoke_locks(const Caller& caller, std::span<const ObjectName>
   Guard guard(mutex_);
   settle();
   std::vector<NodeObject> holders;
+  std::vector<std::pair<std::shared_ptr<ObjectLocks>, std::uint64_t>> requests;
   for (const ObjectName& name : objects) {
-    const std::vector<NodeObject> found = call_back(name, *locks_of(name), all);
+    const std::shared_ptr<ObjectLocks> object = locks_of(name);
+    const std::uint64_t number = object->locks.number_request();
+    const std::vector<NodeObject> found = call_back(name, *object, {number, all});
     holders.insert(holders.end(), found.begin(), found.end());
+    requests.emplace_back(object, number);
   }
-  if (Status written = write_back(guard, caller, holders); !written) return written;
+  Status written = write_back(guard, caller, holders);
+  for (const auto& [object, number] : requests) {
+    object->locks.end_call_back(number);
+    object->changed->notify_all();
+  }
+  if (!written) return written;
   return wait_for_lock_messages(guard, caller, holders.empty() ? 2 : 4);
 }
 

@@ -168,7 +168,7 @@ class CostModel {
     ObjectName object;                             // the object of `unsent`
     std::vector<Extent> unsent;                    // cached, to be sent in the next write request
     std::int64_t unsent_bytes = 0;                 // of these extents
-    std::map<ObjectName, std::int64_t> in_flight;  // number of requests that delay callbacks
+    std::map<ObjectName, std::int64_t> in_flight;  // accesses and requests that delay callbacks
     std::unique_ptr<Signal> changed;
   };
   struct NodeObject {
@@ -185,8 +185,11 @@ class CostModel {
     ObjectLocks(bool wide, Timing& timing) : locks(wide), changed(timing.make_signal()) {}
 
     ExtentLocks locks;
-    bool is_revoking = false;  // a call waits for the holders of revoked locks to write back
     std::unique_ptr<Signal> changed;
+  };
+  struct LockRequest {
+    std::uint64_t number;  // ExtentLocks::number_request()
+    ExtentLocks::Lock wanted;
   };
   struct Delay {
     explicit Delay(std::unique_ptr<Signal> signal) : ended(std::move(signal)) {}
@@ -207,10 +210,21 @@ class CostModel {
                                       const FileRequest& request, const ObjectAccess& access,
                                       plan::Direction direction);
   [[nodiscard]] std::vector<NodeObject> call_back(const ObjectName& name, ObjectLocks& object,
-                                                  const ExtentLocks::Lock& wanted);
+                                                  const LockRequest& request);
   [[nodiscard]] Status wait_for_lock_messages(Guard& guard, const Caller& caller,
                                               std::int64_t count);
   [[nodiscard]] Status wait_for_delay(Guard& guard, const Caller& caller, SimulatedTime length);
+  [[nodiscard]] Status call_back(Guard& guard, const Caller& caller, const ObjectName& name,
+                                 const LockRequest& request);
+  /// The time of messages that are sent one after the other.
+  [[nodiscard]] SimulatedTime lock_messages(std::int64_t count) const {
+    return count * machine_.lock_latency_us * microsecond;
+  }
+  [[nodiscard]] Result<std::int64_t> acquire(Guard& guard, const Caller& caller,
+                                             const ObjectName& name,
+                                             const ExtentLocks::Lock& wanted);
+  void begin_access(std::int32_t node, const ObjectName& object);
+  void end_access(std::int32_t node, const ObjectName& object);
   [[nodiscard]] Status lock(Guard& guard, const Caller& caller, const ObjectName& name,
                             const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,

@@ -20,46 +20,52 @@ bool contains(const Extent& outer, const Extent& inner) {
 
 }  // namespace
 
-/// The requests before `wanted`; all if it does not wait.
-std::span<const ExtentLocks::Lock> ExtentLocks::waiting_before(const Lock& wanted) const {
-  return {waiting_.begin(), std::ranges::find(waiting_, wanted)};
-}
-
 bool ExtentLocks::covers(const Lock& wanted) const {
-  const std::span<const Lock> before = waiting_before(wanted);
   return std::ranges::any_of(granted_, [&](const Lock& lock) {
     return lock.node == wanted.node && (lock.exclusive || !wanted.exclusive) &&
-           contains(lock.extent, wanted.extent) &&
-           std::ranges::none_of(before,
-                                [&](const Lock& other) { return are_in_conflict(lock, other); });
+           contains(lock.extent, wanted.extent);
   });
 }
 
-bool ExtentLocks::is_next(const Lock& wanted) const {
-  return std::ranges::none_of(waiting_before(wanted),
-                              [&](const Lock& other) { return are_in_conflict(other, wanted); });
+bool ExtentLocks::is_next(std::uint64_t request) const {
+  const auto itself = std::ranges::find(waiting_, request, &Request::number);
+  return std::none_of(waiting_.begin(), itself, [&](const Request& other) {
+    return are_in_conflict(other.lock, itself->lock);
+  });
 }
 
 bool ExtentLocks::conflicts(const Lock& wanted) const {
-  const auto is_in_conflict = [&](const Lock& lock) { return are_in_conflict(lock, wanted); };
-  return std::ranges::any_of(granted_, is_in_conflict) ||
-         std::ranges::any_of(waiting_, is_in_conflict);
+  return !is_free(wanted) || std::ranges::any_of(waiting_, [&](const Request& other) {
+    return are_in_conflict(other.lock, wanted);
+  });
 }
 
-std::vector<std::int32_t> ExtentLocks::call_back(const Lock& wanted) {
+bool ExtentLocks::is_free(const Lock& wanted) const {
+  const auto is_in_conflict = [&](const Lock& lock) { return are_in_conflict(lock, wanted); };
+  return std::ranges::none_of(granted_, is_in_conflict) &&
+         std::ranges::none_of(called_back_, [&](const Request& one) {
+           const bool excludes = one.lock.exclusive || wanted.exclusive;
+           return excludes && !intersection(one.lock.extent, wanted.extent).empty();
+         });
+}
+
+std::vector<std::int32_t> ExtentLocks::call_back(std::uint64_t request, const Lock& wanted) {
   std::vector<std::int32_t> nodes;
   std::erase_if(granted_, [&](const Lock& lock) {
-    const bool is_revoked = are_in_conflict(lock, wanted);
-    if (is_revoked && std::ranges::find(nodes, lock.node) == nodes.end())
-      nodes.push_back(lock.node);
-    return is_revoked;
+    if (!are_in_conflict(lock, wanted)) return false;
+    called_back_.push_back({request, lock});
+    if (std::ranges::find(nodes, lock.node) == nodes.end()) nodes.push_back(lock.node);
+    return true;
   });
   return nodes;
 }
 
-void ExtentLocks::give_up(const Lock& wanted) {
-  const auto found = std::ranges::find(waiting_, wanted);
-  if (found != waiting_.end()) waiting_.erase(found);
+void ExtentLocks::end_call_back(std::uint64_t request) {
+  std::erase_if(called_back_, [&](const Request& one) { return one.number == request; });
+}
+
+void ExtentLocks::give_up(std::uint64_t request) {
+  std::erase_if(waiting_, [&](const Request& one) { return one.number == request; });
 }
 
 /// The extent of `wanted`, extended in both directions up to conflicting locks of other nodes.
@@ -72,12 +78,12 @@ Extent ExtentLocks::widened(const Lock& wanted) const {
     if (lock.extent.offset >= wanted.extent.end()) end = std::min(end, lock.extent.offset);
   };
   std::ranges::for_each(granted_, bound);
-  std::ranges::for_each(waiting_, bound);
+  std::ranges::for_each(waiting_, bound, &Request::lock);
+  std::ranges::for_each(called_back_, bound, &Request::lock);
   return {begin, end - begin};
 }
 
 void ExtentLocks::grant(const Lock& wanted) {
-  give_up(wanted);
   Lock lock = wanted;
   if (wide_ && !wanted.narrow) lock.extent = widened(wanted);
   std::erase_if(granted_, [&](const Lock& old) {
@@ -93,6 +99,7 @@ void ExtentLocks::grant(const Lock& wanted) {
 
 void ExtentLocks::drop(std::int32_t node) {
   std::erase_if(granted_, [&](const Lock& lock) { return lock.node == node; });
+  std::erase_if(called_back_, [&](const Request& one) { return one.lock.node == node; });
 }
 
 }  // namespace nacre::sim

@@ -4,7 +4,6 @@
 #define NACRE_SIM_LUSTRE_EXTENT_LOCKS_H_
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/extent.h"
@@ -26,32 +25,45 @@ class ExtentLocks {
 
     friend bool operator==(const Lock&, const Lock&) = default;
   };
-  /// Whether the node already holds a sufficient lock that no other node waits for: Lustre's server
-  /// tells a client with the lock itself that others wait, and the client uses it for one access.
+  /// Whether the node already holds a sufficient lock, which is not called back.
   [[nodiscard]] bool covers(const Lock& wanted) const;
-  /// Whether no request that conflicts waited before `wanted`, which waits.
-  [[nodiscard]] bool is_next(const Lock& wanted) const;
   /// Whether another node holds or waits for a lock that conflicts.
   [[nodiscard]] bool conflicts(const Lock& wanted) const;
-  /// Adds a waiting request, which limits the locks of other nodes until grant() or give_up().
-  void wait_for(const Lock& wanted) { waiting_.push_back(wanted); }
-  /// Removes a waiting request.
-  void give_up(const Lock& wanted);
-  /// Revokes the locks that conflict with `wanted`. Returns the nodes that held them, without
-  /// duplicates.
-  [[nodiscard]] std::vector<std::int32_t> call_back(const Lock& wanted);
-  /// Grants `wanted`, with which no granted lock may conflict: see call_back().
+  /// A new number. Equal requests have different numbers.
+  [[nodiscard]] std::uint64_t number_request() { return ++last_request_; }
+  /// Adds a waiting request, which limits the locks of other nodes until give_up().
+  void wait_for(std::uint64_t request, const Lock& wanted) {
+    waiting_.push_back({request, wanted});
+  }
+  /// Whether no conflicting request has waited longer than this one.
+  [[nodiscard]] bool is_next(std::uint64_t request) const;
+  void give_up(std::uint64_t request);
+  /// Calls back the locks that conflict with `wanted`, except those that are called back already.
+  /// Returns the nodes that hold them, without duplicates. They serve no further access.
+  [[nodiscard]] std::vector<std::int32_t> call_back(std::uint64_t request, const Lock& wanted);
+  /// The holders have given up the locks that were called back for this request.
+  void end_call_back(std::uint64_t request);
+  /// Whether no lock excludes `wanted`. As with Lustre's servers, a lock of its own node does so
+  /// while it is called back.
+  [[nodiscard]] bool is_free(const Lock& wanted) const;
+  /// Grants `wanted`, which is_free().
   void grant(const Lock& wanted);
   /// Drops all locks that a node holds.
   void drop(std::int32_t node);
 
  private:
-  [[nodiscard]] std::span<const Lock> waiting_before(const Lock& wanted) const;
   [[nodiscard]] Extent widened(const Lock& wanted) const;
 
+  struct Request {
+    std::uint64_t number;
+    Lock lock;
+  };
+
   bool wide_;
+  std::uint64_t last_request_ = 0;
   std::vector<Lock> granted_;
-  std::vector<Lock> waiting_;  // in the order in which they came
+  std::vector<Request> called_back_;  // the locks, and for which request
+  std::vector<Request> waiting_;      // in the order in which they came
 };
 
 }  // namespace nacre::sim

@@ -1,6 +1,7 @@
 // Locks are granted wide and called back on conflict. Conflicting locks never overlap.
 #include "sim/lustre/extent_locks.h"
 
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -18,8 +19,16 @@ ExtentLocks::Lock reads(std::int32_t node, std::int64_t offset, std::int64_t len
   return {node, {offset, length}, false};
 }
 
+std::uint64_t wait_for(ExtentLocks& locks, const ExtentLocks::Lock& wanted) {
+  const std::uint64_t request = locks.number_request();
+  locks.wait_for(request, wanted);
+  return request;
+}
+
 Nodes take(ExtentLocks& locks, const ExtentLocks::Lock& wanted) {
-  Nodes holders = locks.call_back(wanted);
+  const std::uint64_t request = locks.number_request();
+  Nodes holders = locks.call_back(request, wanted);
+  locks.end_call_back(request);
   locks.grant(wanted);
   return holders;
 }
@@ -48,39 +57,50 @@ TEST_CASE("conflicting locks are called back, and bound the next granted lock") 
 
 TEST_CASE("ranges for which other nodes wait bound a granted lock") {
   ExtentLocks locks(true);
-  locks.wait_for(writes(0, 100, 100));
-  locks.wait_for(writes(1, 400, 100));
-  locks.wait_for(writes(2, 0, 50));
+  wait_for(locks, writes(0, 100, 100));
+  wait_for(locks, writes(1, 400, 100));
+  const std::uint64_t at_the_begin = wait_for(locks, writes(2, 0, 50));
   CHECK(take(locks, writes(0, 100, 100)).empty());
   CHECK(locks.covers(writes(0, 50, 350)));
   CHECK_FALSE(locks.covers(writes(0, 50, 351)));
   CHECK_FALSE(locks.covers(writes(0, 49, 351)));
-  locks.give_up(writes(2, 0, 50));
+  locks.give_up(at_the_begin);
   CHECK(take(locks, writes(1, 400, 100)).empty());
   CHECK(locks.covers(writes(1, 400, 1000)));
 }
 
-TEST_CASE("a lock that another node waits for serves no further access") {
+TEST_CASE("a lock serves accesses until it is called back, and then excludes its node too") {
   ExtentLocks locks(true);
   CHECK(take(locks, writes(0, 0, 100)).empty());
-  const ExtentLocks::Lock waits = writes(1, 500, 100);
-  locks.wait_for(waits);
-  CHECK_FALSE(locks.covers(writes(0, 0, 100)));
-  locks.give_up(waits);
+  const ExtentLocks::Lock wanted = writes(1, 500, 100);
+  const std::uint64_t request = wait_for(locks, wanted);
   CHECK(locks.covers(writes(0, 0, 100)));
+  CHECK_FALSE(locks.is_free(wanted));
+  CHECK(locks.call_back(request, wanted) == Nodes{0});
+  CHECK_FALSE(locks.covers(writes(0, 0, 100)));
+  CHECK_FALSE(locks.is_free(wanted));
+  CHECK_FALSE(locks.is_free(writes(0, 0, 100)));
+  const ExtentLocks::Lock other = writes(2, 700, 100);
+  CHECK(locks.call_back(wait_for(locks, other), other).empty());  // it is called back already
+  locks.end_call_back(request);
+  CHECK(locks.is_free(wanted));
+  CHECK(locks.is_free(writes(0, 0, 100)));
 }
 
-TEST_CASE("requests that conflict are next in the order in which they came") {
+TEST_CASE("requests that conflict are next in the order in which they came, also equal ones") {
   ExtentLocks locks(true);
-  const ExtentLocks::Lock first = writes(0, 0, 100);
-  const ExtentLocks::Lock second = reads(1, 50, 100);
-  const ExtentLocks::Lock apart = writes(2, 200, 100);
-  for (const ExtentLocks::Lock& lock : {first, second, apart}) locks.wait_for(lock);
+  const ExtentLocks::Lock range = writes(0, 0, 100);
+  const std::uint64_t first = wait_for(locks, range);
+  const std::uint64_t second = wait_for(locks, reads(1, 50, 100));
+  const std::uint64_t third = wait_for(locks, range);
+  const std::uint64_t apart = wait_for(locks, writes(2, 200, 100));
   CHECK(locks.is_next(first));
   CHECK_FALSE(locks.is_next(second));
+  CHECK_FALSE(locks.is_next(third));
   CHECK(locks.is_next(apart));
-  locks.grant(first);
+  locks.give_up(first);
   CHECK(locks.is_next(second));
+  CHECK_FALSE(locks.is_next(third));
 }
 
 TEST_CASE("narrow locks have the requested range, and adjacent locks merge") {
@@ -99,7 +119,7 @@ TEST_CASE("a lock ahead of a write conflicts with what others hold or wait for")
   CHECK(locks.conflicts(writes(1, 99, 10)));
   CHECK_FALSE(locks.conflicts(writes(1, 100, 10)));
   CHECK_FALSE(locks.conflicts(writes(0, 0, 10)));
-  locks.wait_for(writes(2, 200, 10));
+  wait_for(locks, writes(2, 200, 10));
   CHECK(locks.conflicts(writes(1, 205, 1)));
 }
 

@@ -141,39 +141,39 @@ Ticket CostModel::send(std::int32_t node, const ObjectName& object, std::int64_t
   return ticket;
 }
 
-/// Sends the unsent extents, even if they are shorter than a full request.
-void CostModel::send_unsent(Outbox& box, std::int32_t node) {
-  if (box.unsent.empty()) return;
-  const std::int64_t bytes = std::exchange(box.unsent_bytes, 0);
-  const Ticket ticket = send(node, box.object, bytes, plan::Direction::write);
-  in_flight_.at(ticket).extents = std::exchange(box.unsent, {});
+/// Sends the unsent extents of an object, even if they are shorter than a full request.
+void CostModel::send_unsent(Outbox& box, std::int32_t node, const ObjectName& object) {
+  auto unsent = box.unsent.extract(object);
+  if (unsent.empty()) return;
+  const Ticket ticket = send(node, object, unsent.mapped().bytes, plan::Direction::write);
+  in_flight_.at(ticket).extents = std::move(unsent.mapped().extents);
 }
 
-/// Adds an access to the unsent extents of its object, after those of another object have been
-/// sent. As Lustre's client, a node gathers extents that do not follow each other, of all its
-/// processes, into one request; counted on a real Lustre, where every fourth 64 KiB of an object
-/// left in requests of 4 MiB. Sends full requests; a single extent ends at a multiple of
-/// `rpc_bytes`.
+void CostModel::send_all_unsent(Outbox& box, std::int32_t node) {
+  while (!box.unsent.empty()) send_unsent(box, node, box.unsent.begin()->first);
+}
+
+/// Adds an access to the unsent extents of its object. As Lustre's client, a node gathers extents
+/// that do not follow each other, of all its processes, into one request; counted on a real Lustre,
+/// where every fourth 64 KiB of an object left in requests of 4 MiB. Sends full requests; a single
+/// extent ends at a multiple of `rpc_bytes`.
 void CostModel::append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access) {
   constexpr std::size_t extents_max = 256;  // as Lustre's client
-  if (box.object != access.object) {
-    send_unsent(box, node);
-    box.object = access.object;
-  }
   Extent left = access.extent;
   while (!left.empty()) {
-    const auto continued = std::ranges::find(box.unsent, left.offset, &Extent::end);
-    const bool is_new = continued == box.unsent.end();
-    Extent& extent = is_new ? box.unsent.emplace_back(Extent{left.offset, 0}) : *continued;
+    Unsent& unsent = box.unsent[access.object];
+    const auto continued = std::ranges::find(unsent.extents, left.offset, &Extent::end);
+    const bool is_new = continued == unsent.extents.end();
+    Extent& extent = is_new ? unsent.extents.emplace_back(Extent{left.offset, 0}) : *continued;
     const std::int64_t to_boundary = machine_.rpc_bytes - extent.end() % machine_.rpc_bytes;
     const std::int64_t taken =
-        std::min({left.length, to_boundary, machine_.rpc_bytes - box.unsent_bytes});
+        std::min({left.length, to_boundary, machine_.rpc_bytes - unsent.bytes});
     extent.length += taken;
-    box.unsent_bytes += taken;
+    unsent.bytes += taken;
     left = {left.offset + taken, left.length - taken};
-    const bool ends_alone = box.unsent.size() == 1 && taken == to_boundary;
-    const bool is_full = box.unsent_bytes == machine_.rpc_bytes || box.unsent.size() == extents_max;
-    if (ends_alone || is_full) send_unsent(box, node);
+    const bool ends_alone = unsent.extents.size() == 1 && taken == to_boundary;
+    const bool is_full = unsent.bytes == machine_.rpc_bytes || unsent.extents.size() == extents_max;
+    if (ends_alone || is_full) send_unsent(box, node, access.object);
   }
 }
 
@@ -185,7 +185,7 @@ Status CostModel::write_to_cache(Guard& guard, const Caller& caller, const Objec
   const auto fits = [&] {
     const bool has_room =
         box.dirty_bytes == 0 || box.dirty_bytes + access.extent.length <= machine_.dirty_bytes;
-    if (!has_room) send_unsent(box, node);
+    if (!has_room) send_all_unsent(box, node);
     return has_room;
   };
   if (Status waited = wait(guard, *box.changed, caller, fits); !waited) return waited;
@@ -272,7 +272,7 @@ Status CostModel::write_back(Guard& guard, const Caller& caller,
                              std::span<const NodeObject> node_objects) {
   const auto is_written = [&](const NodeObject& one) {
     Outbox& box = outbox(one.node, one.object.ost);
-    if (box.object == one.object) send_unsent(box, one.node);  // also of accesses that end later
+    send_unsent(box, one.node, one.object);  // also of accesses that end later
     return !box.in_flight.contains(one.object);
   };
   for (const NodeObject& one : node_objects) static_cast<void>(is_written(one));
@@ -516,13 +516,15 @@ void CostModel::forget(const ObjectName& object) {
   const auto first = outboxes_.lower_bound({object.ost, 0});
   const auto last = outboxes_.lower_bound({object.ost + 1, 0});
   for (const auto& [key, box] : std::ranges::subrange(first, last)) {
-    if (box->object == object) discard_unsent(*box);
+    discard_unsent(*box, object);
   }
 }
 
-void CostModel::discard_unsent(Outbox& box) {
-  box.dirty_bytes -= std::exchange(box.unsent_bytes, 0);
-  box.unsent.clear();
+void CostModel::discard_unsent(Outbox& box, const ObjectName& object) {
+  const auto unsent = box.unsent.find(object);
+  if (unsent == box.unsent.end()) return;
+  box.dirty_bytes -= unsent->second.bytes;
+  box.unsent.erase(unsent);
   box.changed->notify_all();
 }
 
@@ -576,8 +578,11 @@ Status CostModel::evict(std::int32_t node) {
   }
   for (const auto& [key, box] : outboxes_) {
     if (key.second != node) continue;
-    lose_all(box->object, box->unsent);
-    discard_unsent(*box);
+    while (!box->unsent.empty()) {
+      const auto& [object, unsent] = *box->unsent.begin();
+      lose_all(object, unsent.extents);
+      discard_unsent(*box, ObjectName(object));
+    }
   }
   return lost;
 }

@@ -160,14 +160,16 @@ class CostModel {
 
  private:
   using Guard = std::unique_lock<std::mutex>;
+  struct Unsent {
+    std::vector<Extent> extents;
+    std::int64_t bytes = 0;
+  };
   /// The state of a node for one OST.
   struct Outbox {
     explicit Outbox(Timing& timing) : changed(timing.make_signal()) {}
 
     std::int64_t dirty_bytes = 0;                  // written by programs and not yet on the OST
-    ObjectName object;                             // the object of `unsent`
-    std::vector<Extent> unsent;                    // cached, to be sent in the next write request
-    std::int64_t unsent_bytes = 0;                 // of these extents
+    std::map<ObjectName, Unsent> unsent;           // cached, to be sent in the next write requests
     std::map<ObjectName, std::int64_t> in_flight;  // accesses and requests that delay callbacks
     std::unique_ptr<Signal> changed;
   };
@@ -232,7 +234,8 @@ class CostModel {
   [[nodiscard]] Status write_to_cache(Guard& guard, const Caller& caller,
                                       const ObjectAccess& access);
   void append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access);
-  void send_unsent(Outbox& box, std::int32_t node);
+  void send_unsent(Outbox& box, std::int32_t node, const ObjectName& object);
+  void send_all_unsent(Outbox& box, std::int32_t node);
   [[nodiscard]] Ticket send(std::int32_t node, const ObjectName& object, std::int64_t bytes,
                             plan::Direction direction);
   [[nodiscard]] Status access_osts(Guard& guard, const Caller& caller, const FileRequest& request,
@@ -248,7 +251,7 @@ class CostModel {
   [[nodiscard]] Status lose(std::int32_t node, const ObjectName& object,
                             std::span<const Extent> extents);
   [[nodiscard]] Status evict(std::int32_t node);
-  void discard_unsent(Outbox& box);
+  void discard_unsent(Outbox& box, const ObjectName& object);
 
   const Machine machine_;
   ObjectStore& objects_;

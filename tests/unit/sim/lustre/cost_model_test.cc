@@ -64,6 +64,24 @@ TEST_CASE("pieces of an object that do not follow each other are sent in one req
   CHECK(counts(costs, R"({"osts":{"bytes_written":[800],"bytes_read":[0],"requests":[1])"));
 }
 
+TEST_CASE("a node gathers the pieces of each object of an OST by themselves") {
+  ObjectStore objects;
+  CostModel costs(machine, objects);
+  const auto handle = costs.open(0, false);
+  constexpr ObjectName other{0, 2};
+  for (std::int64_t at = 0; at < 800; at += 100) {
+    REQUIRE(write(costs, *handle, {at, 100}).ok());
+    const ObjectAccess access{other, {at, 100}, {at, 100}};
+    REQUIRE(costs.write({handle.get()}, {{&access, 1}}).ok());
+  }
+  CHECK(counts(costs, R"("requests":[0])"));
+  REQUIRE(flush(costs, *handle).ok());
+  CHECK(counts(costs, R"({"osts":{"bytes_written":[800],"bytes_read":[0],"requests":[1])"));
+  const std::vector<ObjectName> both{object, other};
+  REQUIRE(costs.flush({handle.get()}, both).ok());
+  CHECK(counts(costs, R"({"osts":{"bytes_written":[1600],"bytes_read":[0],"requests":[2])"));
+}
+
 TEST_CASE("direct writes are sent at once") {
   ObjectStore objects;
   CostModel costs(machine, objects);
@@ -258,6 +276,32 @@ TEST_CASE("waiting for a hung OST can be interrupted, and ends when the testbed 
   std::thread other([&] { CHECK(errno_of(write(costs, *handle, {200, 100})) == EIO); });
   costs.stop();
   other.join();
+}
+
+TEST_CASE("nodes that write an object alternately call few locks back, as on a real Lustre") {
+  Machine busy = machine;
+  busy.ost_latency_us = 500;
+  busy.lock_latency_us = 200;
+  Scheduler scheduler;
+  ObjectStore objects;
+  CostModel costs(busy, objects, scheduler);
+  for (std::int32_t node = 0; node < 2; ++node) {
+    scheduler.start("node", [&costs, &scheduler, node] {
+      const auto handle = costs.open(node, false);
+      for (int i = 0; i < 64; ++i) {
+        scheduler.sleep(100 * microsecond);  // the program's part
+        CHECK(write(costs, *handle, {(2 * i + node) * 10, 10}).ok());
+      }
+    });
+  }
+  REQUIRE(scheduler.run(std::numeric_limits<SimulatedTime>::max()));
+  const std::string counters = costs.counters_json();
+  const std::string name = R"("lock_callbacks":[)";
+  const std::size_t at = counters.find(name);
+  REQUIRE(at != std::string::npos);
+  const int callbacks = std::stoi(counters.substr(at + name.size()));
+  CHECK(callbacks >= 4);
+  CHECK(callbacks <= 11);
 }
 
 TEST_CASE("nodes that write the same object alternately all complete") {

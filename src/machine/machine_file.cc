@@ -210,6 +210,7 @@ Status read_machine(MachineFile& file, const std::string& text, const std::strin
       Status set = section.str() == label_section ? set_label(file, key.str(), value)
                                                   : set_figure(file.machine, name, value);
       if (!set) return at_line(path, value, set.error().message);
+      if (name == "osts.bandwidth") file.machine.is_of_class = false;
     }
   }
   return {};

@@ -37,11 +37,9 @@ Result<std::string> text_of(const std::string& path) {
 
 Result<machine::MachineFile> parsed(const std::string& text, const std::string& path,
                                     machine::MachineFile base) {
-  const std::int64_t of_class = base.machine.ost.bandwidth;
   base.name.clear();
   Status read = machine::read_machine(base, text, path);
   if (!read) return machine_file_error(std::move(read).error().message);
-  if (base.machine.ost.bandwidth != of_class) base.machine.is_of_class = false;
   return base;
 }
 

@@ -1,6 +1,7 @@
 // Which machine holds for a file.
 #include "file/machine/find_machine.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -9,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include "machine/machine_file.h"
 #include "store/file_system.h"
 #include "temporary_directory.h"
 
@@ -90,8 +92,11 @@ TEST_CASE("the figures of OSTs are those of a class unless a file names their ba
   CHECK(is_of_class("lustre-flash"));
   write(path, "[messages]\nfar_ns = 1000\n");
   CHECK(is_of_class(path));
-  write(path, "[osts]\nbandwidth = \"7m\"\n");
-  CHECK_FALSE(is_of_class(path));
+  const std::int64_t of_class = machine::shipped_machine("lustre").ost.bandwidth;
+  for (const std::int64_t bandwidth : {std::int64_t{7} << 20, of_class}) {
+    write(path, "[osts]\nbandwidth = " + std::to_string(bandwidth) + "\n");
+    CHECK_FALSE(is_of_class(path));
+  }
 }
 
 TEST_CASE("a machine file that a hint names has a remark if it is for another file system") {

@@ -41,16 +41,6 @@ constexpr double caution_in_groups_without_stripes = 1.3;
 /// by the machines' own files, and 1.73 times by the figures of the class alone.
 constexpr double doubt_of_class = 32;
 
-double score_of(const PredictedPlan& one, Figures figures) {
-  const auto& busy = one.prediction.busy;
-  double score =
-      one.prediction.seconds + weight_of_slack * std::accumulate(busy.begin(), busy.end(), 0.0);
-  if (figures == Figures::of_class) {
-    score = std::sqrt(score * one.prediction.seconds_on_slower_storage(doubt_of_class));
-  }
-  return one.caution * score;
-}
-
 /// Whether `a` takes no longer than `b` even if the machine file is wrong, by up to the factor
 /// `doubt`, about all resources that `a` keeps busier. Resources are busy at the same time, but for
 /// locks and agreements.
@@ -276,6 +266,16 @@ std::vector<PredictedPlan> compare_plans(const Candidate& rule, const PlanInputs
 Figures figures_of(const CollectiveSettings& settings) {
   const bool is_of_class = settings.machine->is_of_class && settings.stripes != nullptr;
   return is_of_class ? Figures::of_class : Figures::measured;
+}
+
+double score_of(const PredictedPlan& one, Figures figures) {
+  const auto& busy = one.prediction.busy;
+  double score =
+      one.prediction.seconds + weight_of_slack * std::accumulate(busy.begin(), busy.end(), 0.0);
+  if (figures == Figures::of_class) {
+    score = std::sqrt(score * one.prediction.seconds_on_slower_storage(doubt_of_class));
+  }
+  return one.caution * score;
 }
 
 std::size_t choose(const std::vector<PredictedPlan>& plans, Direction direction, Figures figures) {

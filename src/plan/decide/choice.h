@@ -42,12 +42,14 @@ enum class Figures : std::uint8_t {
 };
 [[nodiscard]] Figures figures_of(const CollectiveSettings& settings);
 
+/// By which plans are compared: seconds, with caution where predictions have been too short. With
+/// figures of a class, the predicted time counts as much as that on a far slower storage.
+[[nodiscard]] double score_of(const PredictedPlan& one, Figures figures);
+
 /// The number of the chosen plan. The first plan follows rules that were measured, so it is chosen
 /// unless another one is predicted to be clearly faster, or a bit faster with no resource busier.
 /// Among plans that are about equally fast, the one that keeps its resources least busy is chosen,
 /// and one with an aggregator for each OST rather than one with fewer.
-///
-/// With figures of a class, the predicted time counts as much as that on a far slower storage.
 [[nodiscard]] std::size_t choose(const std::vector<PredictedPlan>& plans, Direction direction,
                                  Figures figures = Figures::measured);
 

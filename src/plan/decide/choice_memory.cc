@@ -62,12 +62,14 @@ CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& setti
 }
 
 const Choice* ChoiceMemory::find(const CallShape& shape) {
-  const Entry* const entry = entry_of(shape);
-  return entry == nullptr ? nullptr : &entry->trials[entry->current].choice;
+  Entry* const entry = entry_of(shape);
+  if (entry == nullptr) return nullptr;
+  entry->used = ++uses_;
+  return &entry->trials[entry->current].choice;
 }
 
 std::size_t ChoiceMemory::steadied(const CallShape& shape, std::vector<PredictedPlan>& plans,
-                                   std::size_t chosen) const {
+                                   std::size_t chosen, Figures figures) const {
   const Entry* const like = last_like(shape);
   if (like == nullptr) return chosen;
   const Choice& usual = like->trials[like->current].choice;
@@ -83,8 +85,8 @@ std::size_t ChoiceMemory::steadied(const CallShape& shape, std::vector<Predicted
   if (was_changed) found->plan.reason = PlanReason::observed;
   const bool begins_steps =
       shape.summary.continues_steps() && !like->shape.summary.continues_steps();
-  const bool is_close = (begins_steps ? slightly : clearly) * found->prediction.seconds <
-                        plans[chosen].prediction.seconds;
+  const bool is_close = (begins_steps ? slightly : clearly) * score_of(*found, figures) <
+                        score_of(plans[chosen], figures);
   return was_changed || is_close ? static_cast<std::size_t>(found - plans.begin()) : chosen;
 }
 
@@ -177,7 +179,8 @@ void ChoiceMemory::Entry::learn_of_changed(double seconds) {
 }
 
 void ChoiceMemory::Entry::settle_on(std::size_t trial) {
-  current = trial;
+  trials = {trials[trial]};
+  current = before = by_rules = 0;
   is_settled = true;
 }
 
@@ -251,9 +254,8 @@ ChoiceMemory::Steps ChoiceMemory::count_steps(const AccessSummary& summary, Dire
 }
 
 ChoiceMemory::Entry* ChoiceMemory::entry_of(const CallShape& shape) {
-  const auto kept = std::span(entries_).first(count_);
-  const auto found = std::ranges::find(kept, shape, &Entry::shape);
-  return found == kept.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(entries_, shape, &Entry::shape);
+  return found == entries_.end() ? nullptr : &*found;
 }
 
 const ChoiceMemory::Entry* ChoiceMemory::last_like(const CallShape& shape) const {
@@ -268,17 +270,20 @@ const ChoiceMemory::Entry* ChoiceMemory::last_like(const CallShape& shape) const
            a.rank_count == b.rank_count && (b.continues_steps() || !a.continues_steps()) &&
            (b.continues_steps() || is_on_same_stripes(one));
   };
-  for (std::size_t back = 1; back <= count_; ++back) {
-    const Entry& entry = entries_[(next_ + entries_.size() - back) % entries_.size()];
-    if (has_same_pieces(entry)) return &entry;
+  const Entry* last = nullptr;
+  for (const Entry& one : entries_) {
+    if ((last == nullptr || one.added > last->added) && has_same_pieces(one)) last = &one;
   }
-  return nullptr;
+  return last;
 }
 
 void ChoiceMemory::add(Entry entry) {
-  entries_[next_] = std::move(entry);
-  next_ = (next_ + 1) % entries_.size();
-  count_ = std::min(count_ + 1, entries_.size());
+  entry.added = entry.used = ++uses_;
+  if (entries_.size() < entries_max) {
+    entries_.push_back(std::move(entry));
+  } else {
+    *std::ranges::min_element(entries_, {}, &Entry::used) = std::move(entry);
+  }
 }
 
 }  // namespace nacre::plan

@@ -2,7 +2,6 @@
 #ifndef NACRE_PLAN_DECIDE_CHOICE_MEMORY_H_
 #define NACRE_PLAN_DECIDE_CHOICE_MEMORY_H_
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -30,8 +29,8 @@ struct CallShape {
 [[nodiscard]] CallShape shape_of(const AccessSummary& summary, const CollectiveSettings& settings,
                                  const Participants& participants);
 
-/// Keeps the last choices, and corrects them by observed times. Forget them when the settings
-/// change.
+/// Keeps the choices that were last used, and corrects them by observed times. Forget them when the
+/// settings change.
 class ChoiceMemory {
  public:
   /// Null if no equal call was decided. Valid until the next call that is not const.
@@ -43,7 +42,7 @@ class ChoiceMemory {
   /// also of a layout that has grown, and keep the plan of the calls before they were steps.
   /// The reason of a plan that was changed stays `observed`.
   [[nodiscard]] std::size_t steadied(const CallShape& shape, std::vector<PredictedPlan>& plans,
-                                     std::size_t chosen) const;
+                                     std::size_t chosen, Figures figures = Figures::measured) const;
   /// Keeps the choice of plans[chosen], and the fastest of the others for corrections. plans[0] is
   /// that of the rules.
   void keep(const CallShape& shape, const std::vector<PredictedPlan>& plans, std::size_t chosen);
@@ -107,6 +106,8 @@ class ChoiceMemory {
     std::size_t before = 0;    ///< of the last change; `current` if there was none
     std::size_t by_rules = 0;  ///< of the algorithm of the rules
     bool is_settled = false;
+    std::int64_t added = 0;  ///< count of the uses of all entries when it was added
+    std::int64_t used = 0;   ///< and when it was last found
 
     void learn(double seconds);
     void learn_of_changed(double seconds);
@@ -128,9 +129,11 @@ class ChoiceMemory {
 
   std::vector<Written> writes_;  // whose bytes are in caches, the oldest first
   std::int64_t size_ = 0;
-  std::array<Entry, 16> entries_;
-  std::size_t count_ = 0;
-  std::size_t next_ = 0;  // is overwritten next
+  /// Programs that write many arrays of different shapes in each time step have as many entries.
+  static constexpr std::size_t entries_max = 64;
+
+  std::vector<Entry> entries_;
+  std::int64_t uses_ = 0;
   // For count_steps():
   Extent last_call_;
   Direction last_direction_ = Direction::write;

@@ -32,9 +32,10 @@ Choice compared(const PlanInputs& inputs, ChoiceMemory* memory) {
     if (memory != nullptr) memory->keep(shape, choice);
     return choice;
   }
-  std::size_t chosen = choose(plans, inputs.participants.direction, figures_of(inputs.settings));
+  const Figures figures = figures_of(inputs.settings);
+  std::size_t chosen = choose(plans, inputs.participants.direction, figures);
   if (memory != nullptr) {
-    chosen = memory->steadied(shape, plans, chosen);
+    chosen = memory->steadied(shape, plans, chosen, figures);
     memory->keep(shape, plans, chosen);
   }
   return choice_of(plans[chosen]);

@@ -1346,6 +1346,23 @@ TEST_CASE("the figures of a class are doubted where files have stripes") {
   CHECK(figures(stripes_on(4)) == Figures::measured);
 }
 
+TEST_CASE("of many shapes, those that are used stay known") {
+  const auto shape = [](std::int64_t bytes) {
+    CallShape one;
+    one.summary.bytes = bytes;
+    return one;
+  };
+  ChoiceMemory memory;
+  for (std::int64_t bytes = 1; bytes <= 100; ++bytes) {
+    memory.keep(shape(bytes), Choice{.aggregator_count = bytes});
+    REQUIRE(memory.find(shape(1)) != nullptr);
+  }
+  CHECK(memory.find(shape(1))->aggregator_count == 1);
+  CHECK(memory.find(shape(2)) == nullptr);
+  CHECK(memory.find(shape(60))->aggregator_count == 60);
+  CHECK(memory.find(shape(100))->aggregator_count == 100);
+}
+
 TEST_CASE("calls that take as long as predicted keep their plan") {
   Learner learner;
   learner.calls(20, 1.9);

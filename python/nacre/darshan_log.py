@@ -61,8 +61,15 @@ def read(path: str) -> list[dict]:
         link.symlink_to(Path(path).resolve())
         # Python puts its working directory first in the paths of modules.
         words = [sys.executable, "-m", "nacre.darshan_log", str(link)]
+        # What Darshan's library complains of a damaged log may be any bytes.
         result = subprocess.run(
-            words, env=environment, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, text=True
+            words,
+            env=environment,
+            cwd=scratch,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
         )
     if result.returncode == NO_PACKAGE:
         raise UserError(

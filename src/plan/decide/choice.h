@@ -42,8 +42,9 @@ enum class Figures : std::uint8_t {
 };
 [[nodiscard]] Figures figures_of(const CollectiveSettings& settings);
 
-/// By which plans are compared: seconds, with caution where predictions have been too short. With
-/// figures of a class, the predicted time counts as much as that on a far slower storage.
+/// The score of a plan; the lowest is best. It is the predicted seconds, plus a small part of the
+/// time that each resource is busy, times the plan's caution. With figures of a class, it also
+/// depends on the time on a far slower storage.
 [[nodiscard]] double score_of(const PredictedPlan& one, Figures figures);
 
 /// The number of the chosen plan. The first plan follows rules that were measured, so it is chosen

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ranges>
-#include <span>
 #include <utility>
 
 namespace nacre::plan {
@@ -29,7 +28,13 @@ constexpr double beyond_reason = 8;
 constexpr double another_machine = 32;
 /// Another plan has to be faster than the observed time by this factor.
 constexpr double worthwhile = 0.7;
-/// Another plan than that of a similar call has to be faster by this factor.
+/// A new plan is left after its second call or later if its shortest call but for the first takes
+/// longer than that of the plan before by this factor.
+constexpr double clearly_slower = 1.25;
+/// Seconds that the first call of a new plan may take beyond `far_off`: it sets up views and
+/// memory.
+constexpr double setup = 2e-3;
+/// The score of another plan than that of a similar call has to be lower by this factor.
 constexpr double clearly = 0.85;
 /// Less is enough where steps begin, because the nodes do not read ahead yet.
 constexpr double slightly = 0.98;
@@ -161,9 +166,10 @@ void ChoiceMemory::Entry::learn(double seconds) {
   trials[current].choice.candidate.reason = PlanReason::observed;
 }
 
-/// Returns to the plan before if the new one is slower: far slower in one call, or slower than it
-/// in the second. Reads in steps take no time if the nodes have read ahead, and then long, so that
-/// only several of them tell.
+/// Returns to the plan before if one call is far slower; if the shortest call but for the first is
+/// clearly slower, from the second call on; or if it is slower at all after `calls` calls. Reads in
+/// steps take no time if the nodes have read ahead, and then long, so that only several of them
+/// tell.
 void ChoiceMemory::Entry::learn_of_changed(double seconds) {
   const Trial& trial = trials[current];
   const double usual = trials[before].observed;
@@ -173,9 +179,10 @@ void ChoiceMemory::Entry::learn_of_changed(double seconds) {
     if (trial.calls == calls) settle_on(trial.observed > usual ? before : current);
     return;
   }
-  if (seconds > far_off * usual) return settle_on(before);
-  if (trial.calls > 1 && trial.observed > usual) return settle_on(before);
-  if (trial.calls >= calls) settle_on(current);
+  const double slack = trial.calls == 1 ? setup : 0;
+  if (seconds > far_off * usual + slack) return settle_on(before);
+  if (trial.calls == calls) return settle_on(trial.observed > usual ? before : current);
+  if (trial.calls > 1 && trial.observed > clearly_slower * usual) settle_on(before);
 }
 
 void ChoiceMemory::Entry::settle_on(std::size_t trial) {

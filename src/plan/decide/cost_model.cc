@@ -245,6 +245,13 @@ class CostModel {
     return std::clamp(ranks / hosts, 1.0, std::max(1.0, cores()));
   }
 
+  /// Seconds of work that takes one core `seconds` for a host's bytes, divided among `ranks` of all
+  /// hosts. The rank with the most bytes has its part for itself.
+  [[nodiscard]] double shared_by(double ranks, double seconds) const {
+    const double of_one = real(summary_.bytes_max) / std::max(1.0, bytes_of_fullest_host());
+    return seconds * std::clamp(of_one, 1 / busy_cores(ranks), 1.0);
+  }
+
   /// The time that ranks take to gather or scatter the pieces of their own accesses.
   void gather() {
     const bool sieves = traffic_.calls < real(summary_.run_count);
@@ -252,8 +259,8 @@ class CostModel {
     const double bytes = bytes_of_fullest_host();
     const double pieces = std::max(memory_pieces(), real(summary_.run_count)) / hosts_;
     busy(Resource::cores) =
-        (time_of(bytes, machine_.copy_bandwidth) + pieces * real(machine_.piece_ns) * nanosecond) /
-        busy_cores(real(summary_.rank_count));
+        shared_by(real(summary_.rank_count), time_of(bytes, machine_.copy_bandwidth) +
+                                                 pieces * real(machine_.piece_ns) * nanosecond);
   }
 
   /// The part of the bytes whose aggregator is on another node. Ranks of a group follow each other
@@ -294,8 +301,7 @@ class CostModel {
     const double of_pieces = pieces * real(machine_.piece_ns) * nanosecond;
     const double unpacking = remote * of_pieces / 2;
     busy(Resource::cores) =
-        (time_of(own, machine_.copy_bandwidth) + of_pieces - unpacking) /
-            busy_cores(ranks_at_once()) +
+        shared_by(ranks_at_once(), time_of(own, machine_.copy_bandwidth) + of_pieces - unpacking) +
         (time_of(from_others, machine_.copy_bandwidth) + unpacking) / pairs_of_cores();
     busy(Resource::memory) = time_of(2 * (own + from_others), machine_.memory_bandwidth);
     // A message a round, and two for the view, between each aggregator and each other node.

@@ -1023,6 +1023,24 @@ TEST_CASE("the link of the node with the most bytes bounds direct accesses") {
   CHECK(link_seconds() == doctest::Approx(8));
 }
 
+TEST_CASE("the rank with the most bytes copies them alone") {
+  const CollectiveSettings settings = settings_of("lustre-flash", 8);
+  AccessSummary summary = summary_of({64, 8, 4096, 256, true}, settings.stripes.get());
+  const auto cores_of_two_phase = [&] {
+    const auto plans = compared_plans(summary, settings, {Direction::write, 64, 8});
+    const auto found = std::ranges::find(
+        plans, Algorithm::two_phase, [](const PredictedPlan& one) { return one.plan.algorithm; });
+    REQUIRE(found != plans.end());
+    return found->prediction.of(Resource::cores);
+  };
+  const double even = cores_of_two_phase();
+  summary.bytes_max = summary.bytes / 8;  // all bytes of its node
+  const double alone = cores_of_two_phase();
+  CHECK(alone > even);
+  const auto bandwidth = static_cast<double>(settings.machine->copy_bandwidth);
+  CHECK(alone >= static_cast<double>(summary.bytes_max) / bandwidth);
+}
+
 TEST_CASE("writers of a local file take turns, whichever of them has the most bytes") {
   const CollectiveSettings settings = settings_of("memory");
   AccessSummary summary = summary_of({16, 1, mebibyte});
@@ -1206,12 +1224,12 @@ namespace {
 /// aggregators.
 struct Learner {
   Learner() { remember(); }
-  void remember() {
-    Prediction direct{.seconds = 1.0};
-    direct.of(Resource::client) = 1.0;
-    Prediction aggregated{.seconds = 1.5};
-    aggregated.of(Resource::client) = 0.1;
-    aggregated.of(Resource::cores) = 1.5;
+  void remember(double unit = 1.0) {
+    Prediction direct{.seconds = unit};
+    direct.of(Resource::client) = unit;
+    Prediction aggregated{.seconds = 1.5 * unit};
+    aggregated.of(Resource::client) = 0.1 * unit;
+    aggregated.of(Resource::cores) = 1.5 * unit;
     memory.keep(shape,
                 {{{.algorithm = Algorithm::direct}, direct},
                  {{.algorithm = Algorithm::two_phase, .aggregator_count = 2}, aggregated}},
@@ -1407,6 +1425,36 @@ TEST_CASE("a plan that proves slower is left for good") {
   CHECK(learner.algorithm() == Algorithm::direct);
   learner.calls(20, 30.0);
   CHECK(learner.algorithm() == Algorithm::direct);
+}
+
+TEST_CASE("a plan that proves clearly slower is left after its second call") {
+  Learner learner;
+  learner.calls(4, 6.0);
+  learner.calls(1, 8.0);
+  CHECK(learner.algorithm() == Algorithm::two_phase);
+  learner.calls(1, 8.0);
+  CHECK(learner.algorithm() == Algorithm::direct);
+}
+
+TEST_CASE("one slow call of a new plan is no reason to leave it") {
+  Learner learner;
+  learner.calls(4, 6.0);
+  learner.calls(2, 7.0);
+  learner.calls(20, 2.0);
+  CHECK(learner.algorithm() == Algorithm::two_phase);
+}
+
+TEST_CASE("the first call of a new plan may also set up views and memory") {
+  constexpr double millisecond = 1e-3;
+  for (const double first : {13.5, 14.5}) {
+    CAPTURE(first);
+    Learner learner;
+    learner.memory.forget();
+    learner.remember(millisecond);
+    learner.calls(4, 6 * millisecond);
+    learner.calls(1, first * millisecond);
+    CHECK(learner.algorithm() == (first < 14 ? Algorithm::two_phase : Algorithm::direct));
+  }
 }
 
 TEST_CASE("a plan that proves far slower is left at once") {

@@ -117,8 +117,8 @@ class Handle {
  public:
   explicit Handle(std::unique_ptr<NodeFile> file) : file_(std::move(file)) {}
   [[nodiscard]] NodeFile& file() { return *file_; }
-  /// Notes who asked for byte-range locks. The kernel tells of no release of the locks of an open
-  /// file description (F_OFD_SETLK) that is closed, for example because its process was killed.
+  /// Notes who requested byte-range locks. The kernel does not inform FUSE when an open file
+  /// description is closed that holds locks (F_OFD_SETLK).
   void note_lock_owner(std::uint64_t owner) {
     const std::lock_guard guard(mutex_);
     lock_owners_.insert(owner);
@@ -201,6 +201,11 @@ void getattr(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* /*file*/) {
   reply_attributes(request, names_of(request).attributes(inode_of(node_id)));
 }
 
+Result<struct stat> changed(fuse_req_t request, InodeNumber number, const AttributeChange& change) {
+  if (change.size) believe_size(request, number, 0);
+  return names_of(request).change(number, change);
+}
+
 void setattr(fuse_req_t request, fuse_ino_t node_id, struct stat* wanted, int which,
              fuse_file_info* /*file*/) {
   timespec now{};
@@ -214,8 +219,7 @@ void setattr(fuse_req_t request, fuse_ino_t node_id, struct stat* wanted, int wh
   if ((which & FUSE_SET_ATTR_MTIME) != 0) change.modified = wanted->st_mtim;
   if ((which & FUSE_SET_ATTR_ATIME_NOW) != 0) change.accessed = now;
   if ((which & FUSE_SET_ATTR_MTIME_NOW) != 0) change.modified = now;
-  if (change.size) believe_size(request, inode_of(node_id), 0);
-  reply_attributes(request, names_of(request).change(inode_of(node_id), change));
+  reply_attributes(request, changed(request, inode_of(node_id), change));
 }
 
 void readlink(fuse_req_t request, fuse_ino_t number) {
@@ -454,8 +458,11 @@ void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode
   if (exists && (file->flags & O_EXCL) == 0) {  // another node has just created it
     found = names_of(request).lookup(parent, name);
     layout_flags = file->flags;
-    if (found && (file->flags & O_TRUNC) != 0) {  // which the kernel holds to be done
-      static_cast<void>(names_of(request).change(found->st_ino, {.size = 0}));
+    // The kernel takes the file for a new one, and does not truncate it.
+    if (found && (file->flags & O_TRUNC) != 0) {
+      const InodeNumber number = found->st_ino;
+      found = changed(request, number, {.size = 0});
+      if (!found) names_of(request).forget(number, 1);
     }
   }
   if (!found) return reply(request, found.error());

@@ -110,8 +110,8 @@ class Namespace {
   /// Whether the node has the file open for writing. Lustre's client then does not inform the
   /// server of another open for writing.
   [[nodiscard]] bool is_written_on(InodeNumber number, std::int32_t node);
-  /// The data of a regular file, which keep its inode. ENOENT, EISDIR for a directory, EINVAL for
-  /// other inodes.
+  /// The data of a regular file; the pointer keeps the inode alive. ENOENT, EISDIR for a directory,
+  /// EINVAL for other inodes.
   [[nodiscard]] Result<std::shared_ptr<StripedFile>> data(InodeNumber number);
   /// Sets the layout of a file without a layout: one stripe if `one_stripe`, else the default
   /// layout of its directory or of the root.
@@ -119,7 +119,7 @@ class Namespace {
   /// Updates the times of a file after a write.
   void mark_modified(InodeNumber number);
   [[nodiscard]] RangeLocks& locks(InodeNumber number);
-  /// Those of flock(2), which exclude no other locks.
+  /// The locks of flock(2), which do not conflict with locks of fcntl(2).
   [[nodiscard]] RangeLocks& whole_file_locks(InodeNumber number);
   [[nodiscard]] const StripingDefaults& defaults() const { return striping_.defaults; }
   [[nodiscard]] CostModel& costs() { return striping_.costs; }

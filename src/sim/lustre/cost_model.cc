@@ -104,13 +104,6 @@ bool CostModel::was_evicted(OpenHandle& handle) const {
   return std::exchange(handle.evictions_, evictions) != evictions;
 }
 
-std::vector<CostModel::NodeObject> CostModel::on_node(std::int32_t node,
-                                                      std::span<const ObjectName> objects) {
-  std::vector<NodeObject> node_objects;
-  for (const ObjectName& object : objects) node_objects.push_back({node, object});
-  return node_objects;
-}
-
 /// Whether an eviction of the node has lost writes to the objects, which no flush has reported yet.
 bool CostModel::take_losses(std::int32_t node, std::span<const ObjectName> objects) {
   return std::erase_if(losses_, [&](const auto& loss) {
@@ -150,7 +143,7 @@ void CostModel::send_unsent(Outbox& box, std::int32_t node, const ObjectName& ob
 }
 
 void CostModel::send_all_unsent(Outbox& box, std::int32_t node) {
-  while (!box.unsent.empty()) send_unsent(box, node, box.unsent.begin()->first);
+  while (!box.unsent.empty()) send_unsent(box, node, ObjectName(box.unsent.begin()->first));
 }
 
 /// Adds an access to the unsent extents of its object. As Lustre's client, a node gathers extents
@@ -267,12 +260,13 @@ Status CostModel::access_osts(Guard& guard, const Caller& caller, const FileRequ
 
 // ---- locks ----
 
-/// Makes nodes write back their cached data of objects, concurrently, and waits for completion.
+/// Makes nodes write back what they have cached of objects, concurrently, and waits for completion.
+/// Their accesses that are under way are included.
 Status CostModel::write_back(Guard& guard, const Caller& caller,
                              std::span<const NodeObject> node_objects) {
   const auto is_written = [&](const NodeObject& one) {
     Outbox& box = outbox(one.node, one.object.ost);
-    send_unsent(box, one.node, one.object);  // also of accesses that end later
+    send_unsent(box, one.node, one.object);
     return !box.in_flight.contains(one.object);
   };
   for (const NodeObject& one : node_objects) static_cast<void>(is_written(one));
@@ -281,6 +275,22 @@ Status CostModel::write_back(Guard& guard, const Caller& caller,
     if (Status waited = wait(guard, changed, caller, [&] { return is_written(one); }); !waited) {
       return waited;
     }
+  }
+  return {};
+}
+
+/// Writes back what the caller's node has cached of objects until now, and waits for completion.
+Status CostModel::write_back_until_now(Guard& guard, const Caller& caller,
+                                       std::span<const ObjectName> objects) {
+  const std::int32_t node = caller.handle->node_;
+  for (const ObjectName& object : objects) send_unsent(outbox(node, object.ost), node, object);
+  std::vector<Ticket> tickets;
+  for (const auto& [ticket, one] : in_flight_) {
+    const bool is_write = one.rpc.node == node && !one.extents.empty();
+    if (is_write && std::ranges::count(objects, one.object) > 0) tickets.push_back(ticket);
+  }
+  for (const Ticket ticket : tickets) {
+    if (Status waited = wait_for_ticket(guard, caller, ticket); !waited) return waited;
   }
   return {};
 }
@@ -324,7 +334,7 @@ Result<std::int64_t> CostModel::acquire(Guard& guard, const Caller& caller, cons
   // Without callbacks the server answers at once, and meanwhile serves other nodes.
   const bool is_free = locks.is_free(wanted);
   if (waited && !is_covered && !is_free) {
-    waited = call_back(guard, caller, name, {request, wanted});
+    waited = call_back(guard, caller, name, *object, {request, wanted});
   }
   locks.give_up(request);
   if (waited && !is_covered) {
@@ -339,18 +349,17 @@ Result<std::int64_t> CostModel::acquire(Guard& guard, const Caller& caller, cons
 /// Waits until the holders of locks that conflict with the request have given them up. Until the
 /// callbacks arrive, they may use their locks.
 Status CostModel::call_back(Guard& guard, const Caller& caller, const ObjectName& name,
-                            const LockRequest& request) {
-  const std::shared_ptr<ObjectLocks> object = locks_of(name);
+                            ObjectLocks& object, const LockRequest& request) {
   // The request, and callbacks to all holders at once.
   Status waited = wait_for_delay(guard, caller, lock_messages(2));
   if (!waited) return waited;
-  waited = write_back(guard, caller, call_back(name, *object, request));
-  object->locks.end_call_back(request.number);
-  object->changed->notify_all();
+  waited = write_back(guard, caller, call_back(name, object, request));
+  object.locks.end_call_back(request.number);
+  object.changed->notify_all();
   if (!waited) return waited;
   // Others may have called back locks that conflict.
   waited =
-      wait(guard, *object->changed, caller, [&] { return object->locks.is_free(request.wanted); });
+      wait(guard, *object.changed, caller, [&] { return object.locks.is_free(request.wanted); });
   return waited ? wait_for_lock_messages(guard, caller, 2) : waited;
 }
 
@@ -463,14 +472,13 @@ Status CostModel::revoke_locks(const Caller& caller, std::span<const ObjectName>
 Status CostModel::write_back(const Caller& caller, std::span<const ObjectName> objects) {
   Guard guard(mutex_);
   settle();
-  return write_back(guard, caller, on_node(caller.handle->node_, objects));
+  return write_back_until_now(guard, caller, objects);
 }
 
 Status CostModel::flush(const Caller& caller, std::span<const ObjectName> objects) {
   Guard guard(mutex_);
   settle();
-  const std::vector<NodeObject> written_to = on_node(caller.handle->node_, objects);
-  if (Status written = write_back(guard, caller, written_to); !written) return written;
+  if (Status written = write_back_until_now(guard, caller, objects); !written) return written;
   const bool has_lost = take_losses(caller.handle->node_, objects);
   if (was_evicted(*caller.handle) || has_lost) return refused(EIO);
   return wait_for_pending(guard, caller, 0);
@@ -577,12 +585,12 @@ Status CostModel::evict(std::int32_t node) {
     lose_all(one.object, one.extents);
   }
   for (const auto& [key, box] : outboxes_) {
-    if (key.second != node) continue;
-    while (!box->unsent.empty()) {
+    while (key.second == node && !box->unsent.empty()) {
       const auto& [object, unsent] = *box->unsent.begin();
       lose_all(object, unsent.extents);
       discard_unsent(*box, ObjectName(object));
     }
+    box->changed->notify_all();  // the node may wait for another one to write back
   }
   return lost;
 }

@@ -217,7 +217,7 @@ class CostModel {
                                               std::int64_t count);
   [[nodiscard]] Status wait_for_delay(Guard& guard, const Caller& caller, SimulatedTime length);
   [[nodiscard]] Status call_back(Guard& guard, const Caller& caller, const ObjectName& name,
-                                 const LockRequest& request);
+                                 ObjectLocks& object, const LockRequest& request);
   /// The time of messages that are sent one after the other.
   [[nodiscard]] SimulatedTime lock_messages(std::int64_t count) const {
     return count * machine_.lock_latency_us * microsecond;
@@ -231,6 +231,8 @@ class CostModel {
                             const ExtentLocks::Lock& wanted);
   [[nodiscard]] Status write_back(Guard& guard, const Caller& caller,
                                   std::span<const NodeObject> node_objects);
+  [[nodiscard]] Status write_back_until_now(Guard& guard, const Caller& caller,
+                                            std::span<const ObjectName> objects);
   [[nodiscard]] Status write_to_cache(Guard& guard, const Caller& caller,
                                       const ObjectAccess& access);
   void append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access);
@@ -245,8 +247,6 @@ class CostModel {
   /// Forgets the handle's requests that have ended.
   void drop_ended(OpenHandle& handle) const;
   [[nodiscard]] bool was_evicted(OpenHandle& handle) const;
-  [[nodiscard]] static std::vector<NodeObject> on_node(std::int32_t node,
-                                                       std::span<const ObjectName> objects);
   [[nodiscard]] bool take_losses(std::int32_t node, std::span<const ObjectName> objects);
   [[nodiscard]] Status lose(std::int32_t node, const ObjectName& object,
                             std::span<const Extent> extents);

@@ -68,18 +68,23 @@ void ExtentLocks::give_up(std::uint64_t request) {
   std::erase_if(waiting_, [&](const Request& one) { return one.number == request; });
 }
 
-/// The extent of `wanted`, extended in both directions up to conflicting locks of other nodes.
+/// The extent of `wanted`, extended in both directions up to locks that exclude it: of other nodes,
+/// and called back ones of any node.
 Extent ExtentLocks::widened(const Lock& wanted) const {
   std::int64_t begin = 0;
   std::int64_t end = std::numeric_limits<std::int64_t>::max();
-  const auto bound = [&](const Lock& lock) {
-    if (!are_incompatible(lock, wanted)) return;
-    if (lock.extent.end() <= wanted.extent.offset) begin = std::max(begin, lock.extent.end());
-    if (lock.extent.offset >= wanted.extent.end()) end = std::min(end, lock.extent.offset);
+  const auto bound = [&](const Extent& extent) {
+    if (extent.end() <= wanted.extent.offset) begin = std::max(begin, extent.end());
+    if (extent.offset >= wanted.extent.end()) end = std::min(end, extent.offset);
   };
-  std::ranges::for_each(granted_, bound);
-  std::ranges::for_each(waiting_, bound, &Request::lock);
-  std::ranges::for_each(called_back_, bound, &Request::lock);
+  const auto bound_by_other = [&](const Lock& lock) {
+    if (are_incompatible(lock, wanted)) bound(lock.extent);
+  };
+  std::ranges::for_each(granted_, bound_by_other);
+  std::ranges::for_each(waiting_, bound_by_other, &Request::lock);
+  for (const Request& one : called_back_) {
+    if (one.lock.exclusive || wanted.exclusive) bound(one.lock.extent);
+  }
   return {begin, end - begin};
 }
 

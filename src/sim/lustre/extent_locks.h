@@ -10,11 +10,11 @@
 
 namespace nacre::sim {
 
-/// A node keeps a lock until another node requests a conflicting lock. Not thread-safe.
+/// A node uses a lock until the server calls it back for a conflicting request. Not thread-safe.
 class ExtentLocks {
  public:
-  /// `wide`: a lock is extended up to the conflicting locks that are granted to other nodes or
-  /// that they wait for. Otherwise a lock has the requested extent.
+  /// `wide`: a lock is extended up to conflicting locks that other nodes hold, wait for or are
+  /// giving up. Otherwise a lock has the requested extent.
   explicit ExtentLocks(bool wide) : wide_(wide) {}
   /// A lock that a node requests or holds.
   struct Lock {
@@ -39,12 +39,13 @@ class ExtentLocks {
   [[nodiscard]] bool is_next(std::uint64_t request) const;
   void give_up(std::uint64_t request);
   /// Calls back the locks that conflict with `wanted`, except those that are called back already.
-  /// Returns the nodes that hold them, without duplicates. They serve no further access.
+  /// Returns the nodes that hold them, without duplicates. A lock that is called back serves no
+  /// further access.
   [[nodiscard]] std::vector<std::int32_t> call_back(std::uint64_t request, const Lock& wanted);
   /// The holders have given up the locks that were called back for this request.
   void end_call_back(std::uint64_t request);
-  /// Whether no lock excludes `wanted`. As with Lustre's servers, a lock of its own node does so
-  /// while it is called back.
+  /// Whether no lock excludes `wanted`. As on Lustre's servers, a lock that is called back also
+  /// excludes requests of its own node, unless both locks are for reading.
   [[nodiscard]] bool is_free(const Lock& wanted) const;
   /// Grants `wanted`, which is_free().
   void grant(const Lock& wanted);

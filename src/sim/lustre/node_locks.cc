@@ -13,7 +13,7 @@ Status NodeLocks::acquire_group(std::int32_t node, std::int32_t number) {
   if (number_ != 0 && number_ != number) return refused(EBUSY);
   number_ = number;
   ++holds_[node];
-  changed_->notify_all();  // other calls of the node need not wait any more
+  changed_->notify_all();  // calls of this node need not wait any longer
   return {};
 }
 

@@ -2,6 +2,9 @@
 
 import unittest
 
+from nacre.tune import figures, plan
+from nacre.tune.samples import Figure, Samples
+from nacre_bench.choice import measured
 from nacre_bench.errors import BenchError
 from nacre_bench.simulated.cases import all_cases, chosen_cases, settings_of
 from nacre_bench.simulated.run import on_one_computer
@@ -57,6 +60,23 @@ class Machine(unittest.TestCase):
 
     def test_sections_that_the_machine_does_not_have_stay_away(self):
         self.assertEqual(on_one_computer({"osts": {"count": 1}}), {"osts": {"count": 1}, "nodes": {"one_computer": 1}})
+
+
+class Calls(unittest.TestCase):
+    def found_from(self, *microseconds: float) -> figures.Findings:
+        samples = Samples()
+        word = plan.cached_word(True)
+        samples.by_word[word] = [{"seconds": one * 1e-6, "count": 1, "error": 0} for one in microseconds]
+        found = figures.Findings()
+        found.add("clients.write_call_ns", Figure(samples.each(word).value * 1e9, samples.each(word).spread))
+        measured.add_least(found, "clients.write_call_ns", samples, word)
+        return found
+
+    def test_the_least_time_of_a_call_stands_for_times_that_vary_too_much(self):
+        self.assertAlmostEqual(self.found_from(6, 40, 90, 7, 6.5).figures["clients.write_call_ns"].value, 6000)
+
+    def test_times_that_vary_little_keep_their_median(self):
+        self.assertAlmostEqual(self.found_from(6, 6.2, 6.1, 6.3, 6.2).figures["clients.write_call_ns"].value, 6200)
 
 
 class Text(unittest.TestCase):

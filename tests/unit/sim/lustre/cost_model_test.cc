@@ -205,6 +205,62 @@ TEST_CASE("unsent data of an evicted node is lost, and its open files return one
   CHECK(flush(costs, *costs.open(0, false)).ok());
 }
 
+TEST_CASE("the calls of an evicted node fail, whatever they wait for") {
+  Machine slow = machine;
+  slow.ost_latency_us = 10;
+  slow.lock_latency_us = 10'000;
+  for (const std::string waits_for : {"a flush", "a callback", "lock messages"}) {
+    CAPTURE(waits_for);
+    Scheduler scheduler;
+    ObjectStore objects;
+    CostModel costs(slow, objects, scheduler);
+    SimulatedTime end = 0;
+    scheduler.start("node 0", [&] {
+      const auto handle = costs.open(0, false);
+      if (waits_for == "a callback") scheduler.sleep(100'000 * microsecond);
+      Status done = write(costs, *handle, {0, 10});
+      if (done && waits_for == "a flush") done = flush(costs, *handle);
+      CHECK_FALSE(done.ok());
+      end = scheduler.now();
+    });
+    scheduler.start("node 1", [&] {
+      if (waits_for != "a callback") return;
+      const auto handle = costs.open(1, false);
+      CHECK(write(costs, *handle, {0, 10}).ok());
+    });
+    const SimulatedTime eviction =
+        waits_for == "lock messages" ? 5'000 * microsecond : 200'000 * microsecond;
+    scheduler.at(0, [&] { CHECK(costs.order(*parse_fault("ost 0 hung", slow)).ok()); });
+    scheduler.at(eviction, [&] { CHECK(costs.order({.evicted_node = 0}).ok()); });
+    CHECK(scheduler.run(std::numeric_limits<SimulatedTime>::max()));
+    CHECK(end == eviction);
+    costs.stop();
+  }
+}
+
+TEST_CASE("a flush does not send what is written after it has begun") {
+  Machine slow = machine;
+  slow.ost_latency_us = 1000;
+  Scheduler scheduler;
+  ObjectStore objects;
+  CostModel costs(slow, objects, scheduler);
+  scheduler.start("writer", [&] {
+    const auto handle = costs.open(0, false);
+    for (std::int64_t i = 0; i < 50; ++i) {
+      scheduler.sleep(10 * microsecond);
+      CHECK(write(costs, *handle, {i * 10, 10}).ok());
+    }
+  });
+  scheduler.start("flusher", [&] {
+    const auto handle = costs.open(0, false);
+    CHECK(write(costs, *handle, {900, 10}).ok());
+    CHECK(flush(costs, *handle).ok());
+    CHECK(scheduler.now() < 1100 * microsecond);
+  });
+  CHECK(scheduler.run(std::numeric_limits<SimulatedTime>::max()));
+  CHECK(counts(costs, R"("requests":[1])"));
+}
+
 TEST_CASE("the first flush on a node reports lost writes, also of a file that was opened later") {
   ObjectStore objects;
   CostModel costs(machine, objects);

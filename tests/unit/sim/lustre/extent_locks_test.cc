@@ -87,6 +87,17 @@ TEST_CASE("a lock serves accesses until it is called back, and then excludes its
   CHECK(locks.is_free(writes(0, 0, 100)));
 }
 
+TEST_CASE("a lock is not extended over one of its node that is called back") {
+  ExtentLocks locks(true);
+  CHECK(take(locks, writes(0, 0, 10)).empty());
+  CHECK(take(locks, writes(1, 100, 50)) == Nodes{0});
+  CHECK(take(locks, writes(0, 60, 40)) == Nodes{1});
+  const ExtentLocks::Lock wanted = writes(1, 90, 10);
+  CHECK(locks.call_back(wait_for(locks, wanted), wanted) == Nodes{0});
+  const ExtentLocks::Lock apart = writes(0, 1000, 10);
+  CHECK(locks.is_free(apart) == false);  // [60, end) is called back
+}
+
 TEST_CASE("requests that conflict are next in the order in which they came, also equal ones") {
   ExtentLocks locks(true);
   const ExtentLocks::Lock range = writes(0, 0, 100);

@@ -44,13 +44,13 @@ def machine_file(machine: str, one: Contender, where: Place, ranks: Ranks) -> st
     samples = _measured(one, where, place, plan.on_nodes(place))
     found = figures.find_on_nodes(samples, place)
     for write, name in ((True, "write_call_ns"), (False, "read_call_ns")):
-        _add_least(found, f"clients.{name}", samples, plan.cached_word(write))
+        add_least(found, f"clients.{name}", samples, plan.cached_word(write))
     return _with_figures(sections, found)
 
 
-def _add_least(found: figures.Findings, name: str, samples: Samples, word: str) -> None:
-    """Adds the least time of a call if the times vary by more than `nacre tune` accepts: what is above is the load,
-    for the other ranks poll on the same cores. In a simulation, calls without a time pass all locks at once."""
+def add_least(found: figures.Findings, name: str, samples: Samples, word: str) -> None:
+    """Adds the least time of a successful call if `nacre tune` rejects the figure: longer times are waits for cores on
+    which other ranks poll. Without a time of calls, a simulated node makes all its writes before it gives up a lock."""
     calls = [sample["seconds"] / sample["count"] for sample in samples.by_word.get(word, []) if not sample["error"]]
     if name in found.missing and calls:
         found.add(name, figures.Figure(min(calls) * 1e9, 0.0))

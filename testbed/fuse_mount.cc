@@ -586,8 +586,8 @@ void flock(fuse_req_t request, fuse_ino_t node_id, fuse_file_info* file, int ope
   RangeLocks& locks = names_of(request).whole_file_locks(inode_of(node_id));
   const LockOwner owner{mount_of(request).node(), file->lock_owner};
   const bool releases = (operation & LOCK_UN) != 0;
-  if (!releases)
-    locks.release(owner, whole_file);  // first, as Linux: the new lock may have to wait
+  // As Linux does, give up the old lock first: the new one may have to wait.
+  if (!releases) locks.release(owner, whole_file);
   change_lock(request, locks, {owner, whole_file, (operation & LOCK_EX) != 0}, releases,
               (operation & LOCK_NB) == 0);
 }

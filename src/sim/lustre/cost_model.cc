@@ -135,7 +135,7 @@ Ticket CostModel::send(std::int32_t node, const ObjectName& object, std::int64_t
 }
 
 /// Sends the unsent extents of an object, even if they are shorter than a full request.
-void CostModel::send_unsent(Outbox& box, std::int32_t node, const ObjectName& object) {
+void CostModel::send_unsent(Outbox& box, std::int32_t node, ObjectName object) {
   auto unsent = box.unsent.extract(object);
   if (unsent.empty()) return;
   const Ticket ticket = send(node, object, unsent.mapped().bytes, plan::Direction::write);
@@ -143,7 +143,7 @@ void CostModel::send_unsent(Outbox& box, std::int32_t node, const ObjectName& ob
 }
 
 void CostModel::send_all_unsent(Outbox& box, std::int32_t node) {
-  while (!box.unsent.empty()) send_unsent(box, node, ObjectName(box.unsent.begin()->first));
+  while (!box.unsent.empty()) send_unsent(box, node, box.unsent.begin()->first);
 }
 
 /// Adds an access to the unsent extents of its object. As Lustre's client, a node gathers extents
@@ -308,11 +308,11 @@ std::vector<CostModel::NodeObject> CostModel::call_back(const ObjectName& name, 
 
 /// Waits for `count` lock messages that are sent one after the other.
 Status CostModel::wait_for_lock_messages(Guard& guard, const Caller& caller, std::int64_t count) {
-  const SimulatedTime length = lock_messages(count) - deducted_;
-  return length > 0 ? wait_for_delay(guard, caller, length) : Status();
+  return wait_for_delay(guard, caller, lock_messages(count) - deducted_);
 }
 
 Status CostModel::wait_for_delay(Guard& guard, const Caller& caller, SimulatedTime length) {
+  if (length <= 0) return {};
   const Ticket ticket = requests_.delay(length, timing_.now());
   const auto delay = delays_.try_emplace(ticket, timing_.make_signal()).first;
   Status waited = wait(guard, *delay->second.ended, caller, [&] { return delay->second.is_over; });
@@ -334,7 +334,7 @@ Result<std::int64_t> CostModel::acquire(Guard& guard, const Caller& caller, cons
   // Without callbacks the server answers at once, and meanwhile serves other nodes.
   const bool is_free = locks.is_free(wanted);
   if (waited && !is_covered && !is_free) {
-    waited = call_back(guard, caller, name, *object, {request, wanted});
+    waited = wait_for_holders(guard, caller, name, *object, {request, wanted});
   }
   locks.give_up(request);
   if (waited && !is_covered) {
@@ -346,10 +346,10 @@ Result<std::int64_t> CostModel::acquire(Guard& guard, const Caller& caller, cons
   return is_covered || !is_free ? 0 : 2;
 }
 
-/// Waits until the holders of locks that conflict with the request have given them up. Until the
-/// callbacks arrive, they may use their locks.
-Status CostModel::call_back(Guard& guard, const Caller& caller, const ObjectName& name,
-                            ObjectLocks& object, const LockRequest& request) {
+/// Calls back the locks that conflict with the request, and waits until their holders have given
+/// them up. Until the callbacks arrive, the holders use their locks.
+Status CostModel::wait_for_holders(Guard& guard, const Caller& caller, const ObjectName& name,
+                                   ObjectLocks& object, const LockRequest& request) {
   // The request, and callbacks to all holders at once.
   Status waited = wait_for_delay(guard, caller, lock_messages(2));
   if (!waited) return waited;
@@ -528,7 +528,7 @@ void CostModel::forget(const ObjectName& object) {
   }
 }
 
-void CostModel::discard_unsent(Outbox& box, const ObjectName& object) {
+void CostModel::discard_unsent(Outbox& box, ObjectName object) {
   const auto unsent = box.unsent.find(object);
   if (unsent == box.unsent.end()) return;
   box.dirty_bytes -= unsent->second.bytes;
@@ -588,7 +588,7 @@ Status CostModel::evict(std::int32_t node) {
     while (key.second == node && !box->unsent.empty()) {
       const auto& [object, unsent] = *box->unsent.begin();
       lose_all(object, unsent.extents);
-      discard_unsent(*box, ObjectName(object));
+      discard_unsent(*box, object);
     }
     box->changed->notify_all();  // the node may wait for another one to write back
   }

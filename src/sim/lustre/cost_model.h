@@ -216,8 +216,8 @@ class CostModel {
   [[nodiscard]] Status wait_for_lock_messages(Guard& guard, const Caller& caller,
                                               std::int64_t count);
   [[nodiscard]] Status wait_for_delay(Guard& guard, const Caller& caller, SimulatedTime length);
-  [[nodiscard]] Status call_back(Guard& guard, const Caller& caller, const ObjectName& name,
-                                 ObjectLocks& object, const LockRequest& request);
+  [[nodiscard]] Status wait_for_holders(Guard& guard, const Caller& caller, const ObjectName& name,
+                                        ObjectLocks& object, const LockRequest& request);
   /// The time of messages that are sent one after the other.
   [[nodiscard]] SimulatedTime lock_messages(std::int64_t count) const {
     return count * machine_.lock_latency_us * microsecond;
@@ -236,7 +236,7 @@ class CostModel {
   [[nodiscard]] Status write_to_cache(Guard& guard, const Caller& caller,
                                       const ObjectAccess& access);
   void append_unsent(Outbox& box, std::int32_t node, const ObjectAccess& access);
-  void send_unsent(Outbox& box, std::int32_t node, const ObjectName& object);
+  void send_unsent(Outbox& box, std::int32_t node, ObjectName object);
   void send_all_unsent(Outbox& box, std::int32_t node);
   [[nodiscard]] Ticket send(std::int32_t node, const ObjectName& object, std::int64_t bytes,
                             plan::Direction direction);
@@ -251,7 +251,7 @@ class CostModel {
   [[nodiscard]] Status lose(std::int32_t node, const ObjectName& object,
                             std::span<const Extent> extents);
   [[nodiscard]] Status evict(std::int32_t node);
-  void discard_unsent(Outbox& box, const ObjectName& object);
+  void discard_unsent(Outbox& box, ObjectName object);
 
   const Machine machine_;
   ObjectStore& objects_;

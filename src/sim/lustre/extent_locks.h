@@ -27,7 +27,8 @@ class ExtentLocks {
   };
   /// Whether the node already holds a sufficient lock, which is not called back.
   [[nodiscard]] bool covers(const Lock& wanted) const;
-  /// Whether another node holds or waits for a lock that conflicts.
+  /// Whether a lock excludes `wanted`, as in is_free(), or another node waits for one that
+  /// conflicts.
   [[nodiscard]] bool conflicts(const Lock& wanted) const;
   /// A new number. Equal requests have different numbers.
   [[nodiscard]] std::uint64_t number_request() { return ++last_request_; }
